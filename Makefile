@@ -4,7 +4,10 @@
 # make test-all   run the remaining checks: other targets, the installed package, and tests that judge measurements
 # make faults     cause each fault and attack in docs/reliability.md and print the measured tables
 # make results    measure each suite that this machine can run, and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
+# make site       build the site of docs and results, and check its links
 # make install    install httpbench and its development tools
+# make wheel      build the wheel in dist/
+# make dist       build the packages of a release in dist/ and check them
 # make image      build a container image of httpbench with the toolchains from Debian and the official images
 # make shell      open a shell in this image; the volume httpbench stores results and builds
 # make single     run the suite http-servers on one core, on this machine or in the image's shell
@@ -15,22 +18,28 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: bench results test test-all test-unit faults install link portable check vale prose static clean help image shell single multi all
+.PHONY: bench results site test test-all test-unit faults install link portable check vale actionlint prose static clean help wheel dist image shell single \
+	multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
 VALE := target/tools/vale
-GENERATORS := $(addprefix --load-generator ,wrk hey autocannon hyperfine)
+ACTIONLINT := target/tools/actionlint
+GENERATORS := $(addprefix --load-generator ,wrk hey h2load autocannon hyperfine)
 # Targets in other languages need registries or toolchains that a test machine may lack.
 TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
 FIRST = $(shell cat tests/contract/first.txt)
 SETUP = $(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST) c/io_uring
 # The integration tests in Rust, except those of timing.
 RUST_TESTS := $(filter-out timing,$(notdir $(basename $(wildcard crates/*/tests/*.rs)) $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
-PROSE := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs crates/loadgen/README.md targets/README.md
+PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs crates/loadgen/README.md targets/README.md
 PYTHON ?= $(shell scripts/find-python)
 PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
+RELEASE := target/tools/release
+MACHINE := $(shell uname -m)
+STATIC := $(MACHINE)-unknown-linux-gnu/release
+DIST ?= dist
 ENGINE ?= docker
 IMAGE ?= httpbench
 # The image sets this variable to its installed httpbench, so nothing is installed or compiled there.
@@ -46,26 +55,34 @@ bench: install
 # RESULTS_OPTIONS: options for bench, such as "--rounds 5 -d 3s". RESULTS_FLAGS: --dry-run, --even-if-busy, --pages-only.
 results: install
 	$(BIN)/python -m tools.results.measure $(RESULTS_FLAGS) --options "$(RESULTS_OPTIONS)" $(SUITES)
+	$(BIN)/python -m tools.first_screen
 
-# The compilers leave a core idle while they link. Vale is compiled then.
+# The site is in target/site/html. Any web server can serve it.
+site: install
+	$(BIN)/pip install --quiet --disable-pip-version-check --group site
+	$(BIN)/python -m tools.site target/site
+
+# The compilers leave a core idle while they link. Vale and actionlint are compiled then.
 test:
-	@$(MAKE) --no-print-directory --jobs 3 $(VENV)/installed $(BUILT) vale
+	@$(MAKE) --no-print-directory --jobs 3 $(VENV)/installed $(BUILT) vale actionlint
 	@$(MAKE) --no-print-directory check
 
-# Builds take most of the time. Failed builds are listed, and tests decide which targets must build. Tests marked "alone" judge
-# measurements, which a busy machine can disturb, so they get up to three attempts. Every failed attempt is shown.
+# Failed builds are listed, and tests decide which targets must build. A busy machine can disturb a test, so a failed test gets another
+# attempt. Tests marked "alone" judge measurements, so they run one at a time and get up to three attempts. Every failed attempt is listed.
 test-all: install portable
 	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(TESTED)
-	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED)
+	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED) --ignore proxy:rust/pingora
 	cargo test --locked --quiet -- --ignored
 	scripts/install-databases
 	scripts/install-namespaces
 	scripts/install-h2spec
-	$(BIN)/python -m pytest --numprocesses 2 --durations=20 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
+	scripts/install-perf
+	$(BIN)/python -m pytest --numprocesses 4 --durations=20 --reruns 1 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
 	scripts/install-browser
-	$(BIN)/python -m pytest --numprocesses 2 --durations=10 tests/browser
+	$(BIN)/python -m pytest --numprocesses 2 --durations=10 --reruns 1 tests/browser
+	$(MAKE) --no-print-directory site
 	scripts/install-containers
-	$(BIN)/python -m pytest --durations=20 -m "container and not alone" tests/integration
+	$(BIN)/python -m pytest --durations=20 --reruns 1 -m "container and not alone" tests/integration
 	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
 
 test-unit: install
@@ -96,7 +113,7 @@ $(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.t
 # Build the program that --install copies to load hosts. It is built before the tests, because they have time limits. If the build
 # fails, the tests run without the program.
 portable:
-	-cargo static --quiet --target $(shell uname -m)-unknown-linux-gnu
+	-cargo static --quiet --target $(MACHINE)-unknown-linux-gnu
 
 # The first targets build while the static checks run, because these checks don't need a quiet machine. Tests that send load come after
 # both. The load generator's timing tests run first and alone. All other tests mostly wait, and none depends on response times, so several
@@ -108,15 +125,19 @@ check:
 	$(MAKE) --no-print-directory prose
 	cargo test --locked --quiet --test timing -- --test-threads 4
 	cargo test --locked --quiet --lib --bins $(RUST_TESTS:%=--test %) >$(VENV)/cargo.log 2>&1 & rust=$$!; \
-	$(BIN)/python -m pytest --numprocesses 4 --durations=10 -m "not slow and not alone and not container" tests/contract tests/integration; \
+	$(BIN)/python -m pytest --numprocesses 4 --durations=10 --reruns 1 -m "not slow and not alone and not container" tests/contract tests/integration; \
 	python=$$?; wait $$rust; rust=$$?; cat $(VENV)/cargo.log; exit $$((python + rust))
 	@echo; echo "Not run: tests that make test-all runs, by file:"
 	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container or browser" tests/contract tests/integration tests/e2e tests/browser
 
 vale:
-	@scripts/install-vale $(VALE)
+	@scripts/install-go-tool $(VALE) github.com/errata-ai/vale/v3/cmd/vale 3.17.1
 
-# The style is in tools/vale. If vale is missing, scripts/install-vale has printed why.
+# A unit test runs it.
+actionlint:
+	@scripts/install-go-tool $(ACTIONLINT) github.com/rhysd/actionlint/cmd/actionlint 1.7.12
+
+# The style is in tools/vale. If vale is missing, scripts/install-go-tool has printed why.
 prose: vale
 	git ls-files -z | xargs -0 $(BIN)/codespell
 	[ ! -x $(VALE) ] || $(VALE) --output line $(PROSE)
@@ -130,6 +151,30 @@ static:
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo test --locked --quiet --no-run
 	$(MAKE) --no-print-directory test-unit
+
+# The packages for PyPI, the crate, and the load generator as a program of its own.
+dist: wheel
+	$(RELEASE)/bin/twine check --strict $(DIST)/*.whl $(DIST)/*.tar.gz
+	$(RELEASE)/bin/auditwheel show $(DIST)/*-manylinux_*.musllinux_*.whl
+	$(RELEASE)/bin/cffconvert --validate
+	cargo package --locked $(if $(filter-out dist,$(DIST)),--allow-dirty) --package httpbench-loadgen
+	cp target/package/httpbench-loadgen-*.crate $(DIST)
+	cp LICENSE target/$(STATIC)
+	tar -czf $(DIST)/httpbench-loadgen-$(MACHINE)-linux.tar.gz --owner 0 --group 0 -C target/$(STATIC) httpbench-loadgen LICENSE
+
+# The wheel is built from nothing but the source package. Its files get new times when they are unpacked: cargo would take programs of an
+# earlier build as up to date with the times in the package.
+wheel: $(RELEASE)/installed
+	rm -rf $(DIST)
+	$(RELEASE)/bin/python -m build --sdist --outdir $(DIST)
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && tar -xzmf $(DIST)/httpbench-*.tar.gz -C "$$folder" --strip-components 1 && \
+	CARGO_TARGET_DIR="$(CURDIR)/target" $(RELEASE)/bin/python -m build --wheel --outdir $(DIST) "$$folder"
+
+$(RELEASE)/installed: pyproject.toml
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(RELEASE)/bin/pip install --quiet --disable-pip-version-check --group release
+	touch $@
 
 image:
 	$(ENGINE) build --network host --tag $(IMAGE) .

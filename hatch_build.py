@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sysconfig
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PROGRAMS = ("httpbench-loadgen", "httpbench-reference", "httpbench-timer")
+PORTABLE = ("manylinux_2_17", "musllinux_1_1")
+"""Platform tags for programs without shared libraries. They need no C library, so they run on every system these tags stand for."""
 
 
 class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -24,19 +25,22 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[type-arg]
             raise SystemExit(
                 "httpbench's load generator and reference server are written in Rust and need cargo to build: see https://rustup.rs"
             )
-        root = Path(self.root)
-        packages = [word for program in PROGRAMS for word in ("--package", program)]
-        subprocess.run(["cargo", "build", "--release", "--locked", *packages], cwd=root, check=True)
-        # The wheel works only on this platform, but with any Python version, because the programs aren't extension modules.
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform}"
-        for program in PROGRAMS:
-            build_data["shared_scripts"][str(root / "target" / "release" / program)] = program
-        # Load hosts may have a different C library, so the copy for them is linked statically. Some systems lack the libraries for static
-        # linking, and the package works without this copy.
         machine = os.uname().machine
         triple = f"{machine}-unknown-linux-gnu"
-        if subprocess.run(["cargo", "static", "--target", triple], cwd=root, check=False).returncode == 0:
-            static = root / "target" / triple / "release" / PROGRAMS[0]
-            build_data["force_include"][str(static)] = f"httpbench/data/programs/{PROGRAMS[0]}-{machine}"
+        packages = [word for program in PROGRAMS for word in ("--package", program)]
+        # Some systems lack the libraries for static linking. A wheel that is built there works only there.
+        if self._cargo("static", "--target", triple, *packages) == 0:
+            folder, platforms = Path(triple, "release"), PORTABLE
+        elif self._cargo("build", "--release", "--locked", *packages) == 0:
+            folder, platforms = Path("release"), ("linux",)
+        else:
+            raise SystemExit("cargo could not build httpbench's programs; its messages are above")
+        # The wheel works with any Python version, because the programs aren't extension modules.
+        build_data["pure_python"] = False
+        build_data["tag"] = "py3-none-" + ".".join(f"{platform}_{machine}" for platform in platforms)
+        target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
+        for program in PROGRAMS:
+            build_data["shared_scripts"][str(Path(self.root) / target / folder / program)] = program
+
+    def _cargo(self, *words: str) -> int:
+        return subprocess.run(["cargo", *words], cwd=self.root, check=False).returncode

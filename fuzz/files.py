@@ -1,4 +1,4 @@
-"""Fuzz the files that httpbench reads from others: manifests, catalogs, exports, published results, histograms and stores.
+"""Fuzz the files that httpbench reads from others: manifests, catalogs, requests, exports, results, histograms and stores.
 
     python fuzz/files.py [--minutes 20] [--seed N] [--only TARGET]    exit code 0: no findings
     python fuzz/files.py --only store FILE                            try one file again
@@ -133,6 +133,13 @@ SHOWN = (
 )
 
 
+def check_requests(option: str) -> Callable[[Path, Chance], None]:
+    def check(path: Path, chance: Chance) -> None:
+        call("run", "--url", "http://localhost/{id}", "--dry-run", option, str(path))
+
+    return check
+
+
 def check_export(path: Path, chance: Chance) -> None:
     none = f"--db={path.parent / 'none.db'}"
     if chance.random() < 0.2:
@@ -141,11 +148,17 @@ def check_export(path: Path, chance: Chance) -> None:
         call("report", str(path), none, *chance.choice(SHOWN))
 
 
-def check_results(path: Path, chance: Chance) -> None:
-    db = path.parent / "results.db"
-    call("runs", "--import", f"techempower:{path}", "--db", str(db))
-    call("report", "--db", str(db), *chance.choice(SHOWN))
-    remove(db)
+def check_results(project: str, above: int = 0) -> Callable[[Path, Chance], None]:
+    """Return a check that imports, shows and audits published results: the file itself, or the folder ``above`` levels above its folder."""
+
+    def check(path: Path, chance: Chance) -> None:
+        db = path.parent / "results.db"
+        call("runs", "--import", f"{project}:{path.parents[above] if above else path}", "--db", str(db))
+        call("report", "--db", str(db), *chance.choice(SHOWN))
+        call("audit", "--db", str(db), *chance.choice(((), ("--export-json", "-"), ("--export-markdown", "-"))))
+        remove(db)
+
+    return check
 
 
 def check_histogram(path: Path, chance: Chance) -> None:
@@ -300,9 +313,35 @@ def results() -> list[bytes]:
     return [json.dumps(published.results()).encode()]
 
 
+def web_frameworks_results() -> list[bytes]:
+    return [json.dumps(published.web_frameworks(values)).encode() for values in (published.WRK_METRICS, published.LATER_METRICS)]
+
+
+def arena_results() -> list[bytes]:
+    return [json.dumps([published.arena_row(), published.arena_row("axum", reconnects=3)]).encode()]
+
+
 def histograms() -> list[bytes]:
     times = [factories.make_histogram(range(1000, 2_000_000, 1000)), factories.make_histogram([1]), factories.make_histogram([])]
     return [text.encode() for text in times]
+
+
+RECORDING = {
+    "log": {
+        "entries": [
+            {
+                "request": {"method": "GET", "url": "http://localhost/a?b", "headers": [{"name": "A", "value": "b"}]},
+                "response": {"status": 200},
+            },
+            {
+                "request": {"method": "POST", "url": "http://localhost/", "headers": [], "postData": {"text": "a"}},
+                "response": {"status": 302},
+            },
+        ]
+    }
+}
+CURL = b"* a\n> POST /a?b HTTP/1.1\r\n> Host: localhost\r\n> A: b\r\n>\r\n< HTTP/1.1 200 OK\n"
+HTTP_FILE = b"### a\n@b = c\nPOST http://localhost/{{b}} HTTP/1.1\n  ?d=e\nA: b\n\n{}\n###\n"
 
 
 def manifests() -> list[bytes]:
@@ -339,9 +378,16 @@ TARGETS = {
         make_bytes,
         check_clone("web-frameworks"),
     ),
+    "har": Target("shop.har", lambda: [json.dumps(RECORDING).encode()], make_json, check_requests("--har")),
+    "request": Target("curl.http", lambda: [CURL, HTTP_FILE], make_bytes, check_requests("--request")),
+    "urls": Target("urls.txt", lambda: [b"# a\r\n/b?c 3\nhttp://localhost/d#e\n"], make_bytes, check_requests("--urls")),
+    "csv": Target("rows.csv", lambda: [b'id,a\r\n1,"b\n""c"""\r\n2,d\n'], make_bytes, check_requests("--data")),
+    "jsonl": Target("rows.jsonl", lambda: [b'{"id": 1, "a": [2, null]}\n{"id": "b"}\n'], make_bytes, check_requests("--data")),
     "export": Target("run.json", exports, make_json, check_export),
     "compressed": Target("run.json.zst", exports, make_compressed, check_export),
-    "results": Target("results.json", results, make_json, check_results),
+    "results": Target("results.json", results, make_json, check_results("techempower")),
+    "web-frameworks-results": Target("data.json", web_frameworks_results, make_json, check_results("web-frameworks")),
+    "httparena-results": Target("arena/site/data/baseline-512.json", arena_results, make_json, check_results("httparena", above=2)),
     "histogram": Target("histogram.txt", histograms, make_histogram, check_histogram),
     "store": Target("store.db", stores, make_store, check_store),
 }

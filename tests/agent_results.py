@@ -52,6 +52,7 @@ def agent_result(intervals: Sequence[Sequence[int]] = ((1000, 2000),), **changes
         "throughput_bytes_per_s": 100 * count / duration_s,
         "service_time_us": distribution,
         "response_time_us": distribution,
+        "first_byte_us": distribution,
         "schedule_lag_us": distribution,
         "connection_wait_us": distribution,
         "generator_lag_us": distribution,
@@ -59,6 +60,7 @@ def agent_result(intervals: Sequence[Sequence[int]] = ((1000, 2000),), **changes
         "censored": 1,
         "unfinished_s": 0.5,
         "idle_closed": 0,
+        "connections_opened": 4,
         "parser": {"fast": count, "full": 0},
         "intervals": [
             {

@@ -149,9 +149,10 @@ def _remove_stale_pid() -> None:
         PID_FILE.unlink(missing_ok=True)
 
 
-def base(docker: str) -> str:
-    """Return the name of the base image for test images. Skip the test if the image can't be built."""
-    done = subprocess.run([ROOT / "scripts/debian-base", docker], capture_output=True, text=True, timeout=BASE_LIMIT_S, check=False)
+def base(docker: str, *packages: str) -> str:
+    """Return the name of a minimal Debian image with the given packages. Skip the test if the image can't be built."""
+    argv = [str(ROOT / "scripts/debian-base"), docker, ",".join(packages)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=BASE_LIMIT_S, check=False)
     if done.returncode != 0:
         pytest.skip(f"no base image: {done.stderr.strip()[-200:]}")
     return done.stdout.strip()

@@ -13,6 +13,7 @@ from httpbench.model import (
     Build,
     Category,
     ClientMeasurement,
+    Commit,
     CoreOccupancy,
     Cores,
     Distribution,
@@ -29,6 +30,7 @@ from httpbench.model import (
     Observation,
     Others,
     Probed,
+    Profile,
     Proof,
     Reason,
     ReasonKind,
@@ -38,6 +40,8 @@ from httpbench.model import (
     RunStatus,
     SampledResponse,
     Scaling,
+    Stalls,
+    Startup,
     Stranger,
     Target,
     Timing,
@@ -142,6 +146,7 @@ def make_measurement(throughput_rps: float = 400_000.0, duration_s: float = 10.0
         "generator": "native",
         "generator_version": "0.1.0",
         "means_every_request": True,
+        "stalls": Stalls(count=0, longest_us=0, total_us=0),
         "duration_s": duration_s,
         "requests": Requests(sent=completed, completed=completed, ok=completed),
         "bytes_received": completed * 152,
@@ -163,6 +168,13 @@ def make_usage(cpu_cores: float = 0.99, **changes: Any) -> Usage:
         "processes_peak": 1,
     }
     return Usage(**{**values, **changes})
+
+
+def make_commit(number: int) -> Commit:
+    """Return a commit with this number, from 0 to 29, in its hash, its date and its subject."""
+    name = f"{number + 1:02x}" * 20
+    date = f"2026-11-{number or 30:02}T08:00:00+00:00"
+    return Commit(id=name, tree=name[::-1], author="Ada <ada@example.test>", date=date, subject=f"Change {number}")
 
 
 def make_host_share(name: str = "load1", **changes: Any) -> HostShare:
@@ -205,6 +217,29 @@ def make_client(wall_s: float, startup_s: float = 0.1, cpu_s: float = 0.05, rss_
         done=make_work(),
         done_held=make_work(requests=10, body_bytes_sent=120),
     )
+
+
+def make_startup(ready_s: float = 0.012, **changes: Any) -> Startup:
+    values: dict[str, Any] = {
+        "ready_s": ready_s,
+        "first_us": 350.0,
+        "steady_s": 0.4,
+        "rss_bytes_ready": 9_000_000,
+        "pss_bytes_ready": 8_000_000,
+        "rss_bytes_rest": 11_000_000,
+        "pss_bytes_rest": 10_000_000,
+        "installed_bytes": 2_500_000,
+    }
+    return Startup(**{**values, **changes})
+
+
+def make_starts(target: str, ready_s: Sequence[float], **changes: Any) -> list[Trial]:
+    """Return the rounds of a target whose start-up was measured, one trial for each time."""
+    load = Load(connections=64, threads=1, duration_s=5, warmup_s=0, rest_s=5)
+    return [
+        make_trial(make_plan(target, round_=index, load=load), startup=make_startup(time_s, **changes))
+        for index, time_s in enumerate(ready_s)
+    ]
 
 
 def make_plan(target: str = "c/epoll/level", round_: int = 0, number: int = 0, load: Load | None = None, **changes: Any) -> TrialPlan:
@@ -332,6 +367,18 @@ def make_run(trials: Sequence[Trial], targets: Mapping[str, Target] | None = Non
         "workloads": {"plaintext": Workload(name="plaintext", description="Hello, World!")},
     }
     return Run(**{**values, **changes})
+
+
+def make_profile(target: str = "c/epoll/level", **changes: Any) -> Profile:
+    plan = make_plan(target)
+    values: dict[str, Any] = {
+        **{name: getattr(plan, name) for name in ("target", "scaling", "workload", "load")},
+        "profiler": "perf (cpu-clock)",
+        "frequency_hz": 997,
+        "throughput_rps": 380_000.0,
+        "slices": (),
+    }
+    return Profile(**{**values, **changes})
 
 
 def make_rounds(target: str, rps: Sequence[float], *, plan: Mapping[str, Any] | None = None, **changes: Any) -> list[Trial]:

@@ -64,3 +64,9 @@ class Harness:
     def runs(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = json.loads(self.run("runs", "--json").stdout)
         return found
+
+
+def results(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:
+    """Return the results in the JSON that a command printed, by target."""
+    assert done.stdout, done.stderr
+    return {result["target"]: result for result in json.loads(done.stdout)["results"]}

@@ -35,9 +35,9 @@ def rounds(rps: float, **changed: Any) -> list[Trial]:
     return make_rounds(A, [rps, rps * 1.01, rps * 0.99], **changed)
 
 
-def fall(store: Store, runs: int = 2 * SEVERAL) -> None:
+def fall(store: Store, runs: int = 2 * SEVERAL, commits: tuple[str, str] = ("aaaa", "bbbb")) -> None:
     """Store runs whose throughput falls by 5% in the middle, where the commit changes too."""
     chance = np.random.default_rng(1)
     for number in range(runs):
         rps = 100_000 * (1 if number < runs // 2 else 0.95) * float(np.exp(chance.normal(0, 0.01)))
-        keep(store, number, rounds(rps), commit="aaaa" if number < runs // 2 else "bbbb")
+        keep(store, number, rounds(rps), commit=commits[number >= runs // 2])

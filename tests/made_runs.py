@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import product
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from httpbench.model import (
+    Arrivals,
     Bound,
     ClientWork,
     Commands,
@@ -197,6 +199,27 @@ def make_proxies_run(names: tuple[str, ...] = ("proxy:c/haproxy", "proxy:cpp/dra
             for place, name in enumerate((BASELINE.id, *names)):
                 trials.append(_proxy_trial(len(trials), name, round_, load, 100 + 45.0 * place))
     targets = {name: make_target(name.removeprefix("proxy:"), id=name, kind=Kind.PROXY) for name in names}
+    return make_run(trials, {**targets, BASELINE.id: BASELINE}, table=Table.TCP_PROXIES, baseline=BASELINE.id), trials
+
+
+@cache
+def make_shares_run() -> tuple[Run, list[Trial]]:
+    """Return a run of two proxies at shares of their own peaks, 10,000 and 20,000 requests/s. Overloaded, they serve 90% of the peak."""
+    peaks = {"proxy:c/haproxy": 10_000.0, "proxy:rust/pingora": 20_000.0}
+    trials = [_proxy_trial(round_, BASELINE.id, round_, Load(connections=64), 25.0) for round_ in range(3)]
+    for name, peak_rps in peaks.items():
+        for share, round_ in product((None, 0.5, 1.5), range(3)):
+            load = Load(connections=1000 if share == 1.5 else 64)
+            if share is not None:
+                changes = {"share_of_peak": share, "peak_of": name, "rate_rps": share * peak_rps, "arrivals": Arrivals.POISSON}
+                load = load.model_copy(update=changes)
+            for target, p50_us in ((name, 640 / peak_rps * 1e5), *([(BASELINE.id, 50.0)] if share == 0.5 else [])):
+                trial = _proxy_trial(len(trials), target, round_, load, p50_us)
+                if share == 1.5 and trial.measurement:
+                    served = {"throughput_rps": 0.9 * peak_rps}
+                    trial = trial.model_copy(update={"measurement": trial.measurement.model_copy(update=served)})
+                trials.append(trial)
+    targets = {name: make_target(name.removeprefix("proxy:"), id=name, kind=Kind.PROXY) for name in peaks}
     return make_run(trials, {**targets, BASELINE.id: BASELINE}, table=Table.TCP_PROXIES, baseline=BASELINE.id), trials
 
 

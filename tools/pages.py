@@ -1,4 +1,7 @@
-"""Generated pages: ``docs/cli.md`` from the definition of the command line, and ``targets/README.md`` from the targets' manifests.
+"""Generated pages of the docs.
+
+``docs/cli.md`` comes from the definition of the command line, ``targets/README.md`` from the targets' manifests, and
+``docs/ambiguous-requests.md`` from ``targets/verified.toml``.
 
 ``python -m tools.pages`` writes the pages, and a test fails if they are outdated. The states of the targets depend on the machine. They are
 at the end of the targets' page, below ``STATES``, and the test doesn't compare that part.
@@ -17,8 +20,9 @@ from httpbench import catalog, host
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.main import cli
 from httpbench.cli.options import foreign as foreign_options
+from httpbench.contract.ambiguous import REQUESTS
 from httpbench.report.markdown.parts import pipe_table
-from httpbench.report.markdown.targets import render_targets
+from httpbench.report.markdown.targets import render_ambiguous, render_targets
 from httpbench.run import TargetState, sources_of, states
 
 STATES = "## State on one machine"
@@ -50,12 +54,32 @@ TARGETS_INTRO = """\
 This page lists the built-in targets. Each has a link to its upstream, and:
 
 - its category: `micro` (an event loop that responds), `platform` (parser, router and response writer) or `fullstack`
+- for a proxy, its mode: `tcp` (relays bytes) or `http` (relays requests and responses)
 - its tuning: `default` (as in its documentation), `tuned` (the documented production settings) or `engine` (below the public API of the
   framework)
 - its scaling: `single` (one core), `multi` (all cores by itself) or `prefork` (one copy per core)
 - its limits: features it lacks by design, as checked by `httpbench verify`
 - its proof: date, system and toolchain of its last successful `httpbench verify`, from [verified.toml](verified.toml). *Never built* means
   that the target was written without its toolchain. *Before its sources changed* means that the current sources have not been verified.
+"""
+
+AMBIGUOUS_INTRO = """\
+# Ambiguous requests
+
+This page shows what each HTTP proxy does with requests that two HTTP programs may read differently.
+
+If a proxy and its backend disagree about where a request ends, an attacker can hide a second request inside the first. This is called
+request smuggling ([RFC 9112, section 11.2](https://www.rfc-editor.org/rfc/rfc9112#section-11.2)). `httpbench verify proxy:c/nginx` sends
+each request below to the proxy as raw bytes, and compares them with the bytes that arrive at the backend:
+
+- *rejected*: the backend gets no complete request
+- *normalized*: the backend gets a request that has only one meaning, which isn't always the one that the RFC defines
+- *forwarded*: the backend gets a request that is still ambiguous, so its safety depends on the backend
+
+The outcomes aren't part of the [contract of HTTP proxies](clients-and-proxies.md#http-proxies), because safe backends exist. They apply to
+plain HTTP/1.1, and to the configurations in [`targets/proxies`](../targets/README.md). `httpbench verify --record` stores them in
+[`targets/verified.toml`](../targets/verified.toml), and `python -m tools.pages docs` generates this page from that file.
+
 """
 
 COMMON = """\
@@ -105,8 +129,14 @@ def states_section() -> str:
     return f"{STATES}\n\nOn the machine that generated this page ({where}). `httpbench list` shows the state on yours.\n\n{table}\n"
 
 
+def ambiguous_page() -> str:
+    """Return the page with the outcomes of all ambiguous requests."""
+    return AMBIGUOUS_INTRO + render_ambiguous(REQUESTS, catalog.read_proofs())
+
+
 def write(root: Path) -> None:
-    """Write both pages below the root of the repository."""
+    """Write all pages below the root of the repository."""
+    (root / "docs/ambiguous-requests.md").write_text(ambiguous_page(), encoding="utf-8")
     (root / "docs/cli.md").write_text(cli_page(), encoding="utf-8")
     (root / "targets/README.md").write_text(f"{targets_page()}\n{states_section()}", encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""JSON Schemas in ``docs/schemas`` for the JSON export and for the TOML files that users write. Editors can check TOML files with them.
+"""JSON Schemas in ``docs/schemas`` for JSON output and for the TOML files that users write. Editors can check TOML files with them.
 
 ``python -m tools.schemas`` writes the schemas, and a test fails if they are outdated.
 """
@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
+from httpbench.analysis.bisection import Bisection
 from httpbench.catalog import root
 from httpbench.model import Suite, TargetFile, Workload
 from httpbench.report.data.json import schema_text
 
-FILES: dict[str, type[BaseModel]] = {"target": TargetFile, "workload": Workload, "suite": Suite}
+FILES: dict[str, type[BaseModel]] = {"target": TargetFile, "workload": Workload, "suite": Suite, "bisection": Bisection}
 
 
 def schemas() -> Iterator[tuple[str, str]]:

@@ -66,7 +66,7 @@ def result(random: np.random.Generator) -> bytes:
         "bytes": {"received": 100 * total, "sent": 50 * total},
         "throughput_rps": float(RATE_RPS),
         "throughput_bytes_per_s": 100.0 * RATE_RPS,
-        **dict.fromkeys(("service_time_us", "response_time_us", "schedule_lag_us", "generator_lag_us"), whole),
+        **dict.fromkeys(("service_time_us", "response_time_us", "first_byte_us", "schedule_lag_us", "generator_lag_us"), whole),
         **dict.fromkeys(("connection_wait_us", "connect_time_us"), few),
         "censored": 0,
         "unfinished_s": 0.0,

@@ -207,7 +207,7 @@ def output(argv: list[str], codes: Sequence[int] = (0,)) -> str:
 @contextmanager
 def built() -> Iterator[tuple[Path, Path]]:
     """Compile the server. Yield its path, and a folder that is removed at the end of the experiment."""
-    with tempfile.TemporaryDirectory(prefix="httpbench-truth-") as folder:
+    with tempfile.TemporaryDirectory() as folder:
         server = Path(folder, "server")
         output(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(server), str(HERE / "server.c")])
         yield server, Path(folder)

@@ -143,7 +143,9 @@ def ratio(cell: Cell, kind: str, peer: Peer, ours: Peer, starts: list[list[Pair]
         throughput=statistics.median(independent),
         throughput_quartiles=(quartiles[0], quartiles[2]),
         throughput_interval=interval_of_median(independent),
-        cpu_per_request=statistics.median(mine.usage.cpu_us_per_request / theirs.usage.cpu_us_per_request for mine, theirs in pairs),
+        cpu_per_request=statistics.median(
+            mine.usage.cpu_us_per_request / max(theirs.usage.cpu_us_per_request, 1e-9) for mine, theirs in pairs
+        ),
         server_cpu_per_request=statistics.median(mine.server_cpu_us / max(theirs.server_cpu_us, 1e-9) for mine, theirs in pairs),
         server_cores=(
             statistics.median(mine.server_cores for mine, _ in pairs),

@@ -11,6 +11,7 @@
  * Usage: server [OPTIONS] PORT BODY_BYTES (port 0: any). It prints the port that it listens on.
  *   -f FILE     keep the number of requests in FILE: an unsigned 64-bit integer for each thread, 64 bytes apart
  *   -c          close each connection after its first response, with `Connection: close`
+ *   -l          all requests are as long as the first one, so count bytes instead of comparing or searching them
  *   -u EVERY    give every EVERY-th connection to a second thread
  *   -w US       work for this many microseconds before each response
  *   -t FOLDER   folder of certificate.pem and key.pem, for TLS */
@@ -41,7 +42,9 @@ static unsigned char seen[FDS_MAX];
 static size_t unsent[FDS_MAX];
 static char *answers;
 static size_t answer_length, answers_in_buffer;
-static int closes;
+/* For each descriptor: how much of an unfinished request has been received, if all requests are equally long. */
+static size_t partial[FDS_MAX], request_length;
+static int closes, equally_long;
 static long every, work_us;
 
 /* Each thread's counter has its own cache line. */
@@ -129,6 +132,22 @@ static size_t count_requests(int fd, const char *bytes, size_t length) {
     return count;
 }
 
+/* Different requests cost as little as repeated ones. */
+static size_t count_by_length(int fd, const char *bytes, size_t length) {
+    if (!request_length) {
+        const char *end = memmem(bytes, length, "\r\n\r\n", 4);
+        if (!end) {
+            fprintf(stderr, "the first request arrived in parts\n");
+            exit(1);
+        }
+        request_length = end - bytes + 4;
+    }
+    partial[fd] += length;
+    size_t count = partial[fd] / request_length;
+    partial[fd] %= request_length;
+    return count;
+}
+
 /* The last response of a connection is sent in the same packet as the FIN, so the server always closes first. */
 static void send_unsent(int fd) {
     while (unsent[fd]) {
@@ -149,7 +168,7 @@ static void serve(int fd) {
             return;
         }
         if (length < 0) return;
-        size_t count = count_requests(fd, buffer, length);
+        size_t count = equally_long ? count_by_length(fd, buffer, length) : count_requests(fd, buffer, length);
         if (work_us && count) work(count);
         *requests += count;
         unsent[fd] += count * answer_length;
@@ -172,7 +191,7 @@ static void accept_all(void) {
             continue;
         }
         seen[fd] = 0;
-        unsent[fd] = 0;
+        partial[fd] = unsent[fd] = 0;
         open_transport(fd);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.fd = fd};
@@ -215,16 +234,17 @@ static void *serve_all(void *number) {
 }
 
 static void usage(void) {
-    fprintf(stderr, "usage: server [-f FILE] [-c] [-u EVERY] [-w US] [-t FOLDER] PORT BODY_BYTES\n");
+    fprintf(stderr, "usage: server [-f FILE] [-c] [-l] [-u EVERY] [-w US] [-t FOLDER] PORT BODY_BYTES\n");
     exit(2);
 }
 
 int main(int argc, char **argv) {
     const char *file = NULL, *folder = NULL;
     int option;
-    while ((option = getopt(argc, argv, "f:cu:w:t:")) != -1) {
+    while ((option = getopt(argc, argv, "f:clu:w:t:")) != -1) {
         if (option == 'f') file = optarg;
         else if (option == 'c') closes = 1;
+        else if (option == 'l') equally_long = 1;
         else if (option == 'u') every = atol(optarg);
         else if (option == 'w') work_us = atol(optarg);
         else if (option == 't') folder = optarg;

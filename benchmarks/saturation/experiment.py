@@ -39,7 +39,7 @@ def main() -> int:
     print(f"{asked.slo} on a server that takes {asked.service_us} µs for each request\n")
     print("| # | truth (1/s) | found (1/s) | failed at (1/s) | off | trials | within |\n|--:|--:|--:|--:|--:|--:|---|")
     kept = True
-    with tempfile.TemporaryDirectory(prefix="httpbench-saturation-") as folder:
+    with tempfile.TemporaryDirectory() as folder:
         server = Path(folder, "server")
         output(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(server), str(HERE / "server.c")])
         for number in range(1, asked.searches + 1):

@@ -69,6 +69,10 @@ class LoadError(HttpbenchError):
     """A load generator failed, or its output is unreadable."""
 
 
+class ProfileError(HttpbenchError):
+    """A profiler failed, or may not sample programs."""
+
+
 class LostHostError(LoadError):
     """A load host was lost, was late or failed."""
 

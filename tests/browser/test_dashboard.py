@@ -73,11 +73,12 @@ def pages(store: tuple[Path, list[str]]) -> Mapping[str, str]:
         "comparison": addresses.comparison(base, head),
         "targets": "targets.html",
         "target": addresses.target("c/nginx"),
+        "explorer": addresses.EXPLORER,
         "missing": "runs/none.html",
     }
 
 
-NAMES = ("runs", "found", "run", "search", "hostile", "running", "comparison", "targets", "target", "missing")
+NAMES = ("runs", "found", "run", "search", "hostile", "running", "comparison", "targets", "target", "explorer", "missing")
 
 
 def opened(browser: Browser, address: str, *, width: int = 1000, **options: Any) -> Page:

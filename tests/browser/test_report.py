@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from httpbench.analysis.changes import changes
 from httpbench.model import Run, Trial
@@ -17,6 +18,7 @@ from httpbench.report.data.json import Document
 from httpbench.report.html import render_changes_html, render_html
 from tests.browser.accessibility import serious_findings
 from tests.factories import make_environment, make_failed, make_plan, make_response, make_rounds, make_run, make_target
+from tests.made_profiles import make_profiled_run
 from tests.made_runs import make_clients_run, make_proxies_run, make_search_run, make_servers_run
 
 pytestmark = pytest.mark.browser
@@ -53,6 +55,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "clients": lambda: render_html(*make_clients_run()),
     "hostile": lambda: render_html(*hostile_run()),
     "changes": changes_page,
+    "profiles": lambda: render_html(*make_profiled_run({f"main;{ATTACK}": 3.0})),
 }
 
 
@@ -72,9 +75,15 @@ def opened(browser: Browser, path: Path, *, fragment: str = "", width: int = 100
     return page
 
 
+def width_of(found: Locator) -> float:
+    box = found.bounding_box()
+    assert box is not None
+    return box["width"]
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_sends_no_request_logs_nothing_and_runs_no_script(
+def test_a_page_sends_no_request_logs_nothing_and_runs_no_script_of_a_target(
     browser: Browser, files: dict[str, Path], name: str, scheme: Scheme
 ) -> None:
     context = browser.new_context(color_scheme=scheme)
@@ -136,6 +145,46 @@ def test_a_line_can_be_hidden(browser: Browser, files: dict[str, Path]) -> None:
     box.focus()
     page.keyboard.press("Space")
     assert page.evaluate(stroke) == "rgba(0, 0, 0, 0)"
+    page.context.close()
+
+
+def test_the_keyboard_zooms_a_flame_graph(browser: Browser, files: dict[str, Path]) -> None:
+    page = opened(browser, files["profiles"])
+    graph = page.get_by_role("tree", name="c/a, plaintext")
+    parse = graph.get_by_role("treeitem", name="parse: ")
+    width = width_of(graph)
+    graph.get_by_role("treeitem", name="all functions").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(parse).to_be_focused()
+    assert width_of(parse.locator("rect")) < width / 5
+    expect(page.locator(".flame-detail").nth(1)).to_have_text(re.compile(r"parse: 1\d\.\d% of CPU time, 1\d\.\d µs per request, user"))
+    page.keyboard.press("Enter")
+    assert width_of(parse.locator("rect")) == pytest.approx(width, abs=6)
+    expect(graph.get_by_role("treeitem", name="write: ")).to_be_hidden()
+    page.keyboard.press("Escape")
+    assert width_of(parse.locator("rect")) < width / 5
+    page.context.close()
+
+
+def test_a_click_zooms_and_the_search_counts_frames(browser: Browser, files: dict[str, Path]) -> None:
+    page = opened(browser, files["profiles"])
+    differential = page.locator(".flame-graph").first
+    differential.get_by_role("treeitem", name="validate: ").click()
+    expect(differential.locator(".flame-detail")).to_have_text(re.compile(r"validate: .* change \+\d"))
+    expect(differential.get_by_role("treeitem", name="parse: ")).to_be_hidden()
+    differential.get_by_role("button", name="Show everything").click()
+    expect(differential.get_by_role("treeitem", name="parse: ")).to_be_visible()
+    differential.get_by_label("Search").fill("TCP_")
+    expect(differential.locator(".flame-detail")).to_have_text(re.compile(r"2 of \d+ frames, 3\d\.\d% of CPU time"))
+    page.context.close()
+
+
+def test_a_flame_graph_needs_no_script(browser: Browser, files: dict[str, Path]) -> None:
+    page = opened(browser, files["profiles"], java_script_enabled=False)
+    graph = page.get_by_role("img", name="c/a, plaintext")
+    assert graph.get_by_text("tcp_sendmsg (kernel)").is_visible()
+    assert not page.get_by_label("Search").first.is_visible()
     page.context.close()
 
 

@@ -28,6 +28,18 @@ TARGETS = {
     "tcp-proxies": """
         proxy:c/haproxy proxy:cpp/draft-http-tunnel proxy:rust/http-tunnel proxy:golang/tcp-proxy proxy:java/netcrusher proxy:python/pproxy
     """,
+    "http-proxies": """
+        proxy:c/nginx proxy:c/haproxy-http proxy:c/apache proxy:c/varnish
+        proxy:golang/reverse-proxy proxy:golang/caddy proxy:golang/traefik proxy:rust/pingora
+    """,
+    "http-proxies-peak": """
+        proxy:c/nginx proxy:c/haproxy-http proxy:c/apache proxy:c/varnish
+        proxy:golang/reverse-proxy proxy:golang/caddy proxy:golang/traefik proxy:rust/pingora
+    """,
+    "http-proxies-failover": """
+        proxy:c/nginx proxy:c/haproxy-http proxy:c/apache proxy:c/varnish
+        proxy:golang/reverse-proxy proxy:golang/caddy proxy:golang/traefik proxy:rust/pingora
+    """,
     "http-clients": " ".join(f"client:{name}" for name in CLIENTS.split()),
     "frameworks": FRAMEWORKS,
     "containers": FRAMEWORKS,

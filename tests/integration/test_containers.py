@@ -56,6 +56,16 @@ def test_a_container_is_measured_within_its_limits_and_leaves_nothing(harness: H
     assert containers.ours() == before
 
 
+def test_the_start_of_a_container_is_measured(harness: Harness, golang: tuple[Path, str]) -> None:
+    folder, target = golang
+    options = ("--startup", "--rounds", "1", "-d", "300ms", "--rest", "0ms", "-c", "4", "--export-json", "-", "-q")
+    done = harness.run("bench", "--targets", str(folder), target, "--isolate", "docker", *options)
+    ((round_,),) = [result["rounds"] for result in json.loads(done.stdout)["results"]]
+    startup = round_["startup"]
+    assert startup["ready_s"] * 1e6 > startup["first_us"] > 0, done.stderr
+    assert 1_000_000 < startup["rss_bytes_ready"] < startup["installed_bytes"], "the image contains more than the server"
+
+
 def test_a_container_gets_a_certificate(harness: Harness, golang: tuple[Path, str]) -> None:
     done = bench(harness, golang, "--tls", "--http2", "-d", "200ms", "--rounds", "1")
     ((round_,),) = [result["rounds"] for result in json.loads(done.stdout)["results"]]

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from httpbench import load
 from httpbench.http import ExchangeError, Transport, exchange
 from httpbench.model import Request, Trust
 from httpbench.run import h2spec
@@ -25,7 +26,7 @@ from tests.tls import ServerFiles, write_server_files
 
 pytestmark = pytest.mark.slow
 
-LOAD = ("-c", "8", "-d", "300ms", "--warmup", "100ms", "--rounds", "1", "--export-json", "-", "-q")
+LOAD = ("-c", "8", "-d", "1s", "--warmup", "100ms", "--rounds", "1", "--export-json", "-", "-q")
 CONFIGURATION = """
 {user}daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/errors;
 events {{ worker_connections 1024; }}
@@ -130,6 +131,22 @@ def test_a_url_is_measured(harness: Harness, nginx: Nginx, words: tuple[str, ...
 def test_http2_without_tls(harness: Harness, nginx: Nginx) -> None:
     _, found = measured(harness, "--url", f"http://127.0.0.1:{nginx.without_tls}/", "--http2")
     assert found["measurement"]["requests"]["ok"] > 100
+
+
+@pytest.mark.parametrize("generator", ["oha", "h2load"])
+@pytest.mark.parametrize("words", [(), ("--http2",), ("--http2", "-p", "4")])
+def test_other_load_generators_send_https_and_http2(harness: Harness, nginx: Nginx, generator: str, words: tuple[str, ...]) -> None:
+    """Measure at a low rate, because this nginx closes each connection after 1,000 requests and h2load doesn't reopen it."""
+    if load.get(generator).locate() is None:
+        pytest.skip(f"{generator} is not installed: httpbench setup --load-generator {generator}")
+    more = ("--rate", "1k", "--load-generator", generator, *words)
+    urls: list[tuple[str, ...]] = [("--url", f"https://localhost:{nginx.both}/", "--cacert", str(nginx.files.ca))]
+    if "--http2" in words:
+        urls.append(("--url", f"http://127.0.0.1:{nginx.without_tls}/"))
+    for url in urls:
+        _, found = measured(harness, *url, *more)
+        assert found["measurement"]["generator"] == generator
+        assert found["measurement"]["requests"]["ok"] > 100 and sum(found["measurement"]["errors"].values()) == 0
 
 
 def test_a_search_uses_the_protocol(harness: Harness, nginx: Nginx) -> None:

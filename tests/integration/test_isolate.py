@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from httpbench import load
 from httpbench.errors import StartError
 from httpbench.isolate import Command, ProcessTree, accepts, free_port, listeners, require_free, tail
 from httpbench.report.words.reasons import sentence
@@ -49,6 +51,31 @@ def test_a_command_gets_its_folder_environment_and_cpus(tmp_path: Path) -> None:
 def test_a_command_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StartError, match="cannot start no-such-program: No such file or directory"):
         ProcessTree([Command(("no-such-program",), tmp_path, {})], stdout=tmp_path / "log", stderr=tmp_path / "log")
+
+
+def test_a_timer_tells_when_a_command_was_executed(tmp_path: Path) -> None:
+    timer, log = load.timer("native").program(), tmp_path / "log"
+    script = "echo $0; grep SigIgn /proc/self/status; exec sleep 10"
+    timed, plain = (Command(("sh", "-c", script, name), tmp_path, {}, timer=path) for name, path in (("timed", timer), ("plain", None)))
+    before_ns = time.monotonic_ns()
+    with ProcessTree([timed, plain], stdout=log, stderr=log) as tree:
+        executed_ns, unknown = tree.executed_ns
+        assert executed_ns is not None and before_ns < executed_ns < time.monotonic_ns()
+        assert unknown is None
+        words = until(lambda: found if len(found := log.read_text().split()) == 6 else None)
+        assert tree.stop(5).ignored_sigterm == (), "the process is the command itself"
+    assert words is not None
+    ignored = [value for name, value in itertools.pairwise(words) if name == "SigIgn:"]
+    assert ignored[0] == ignored[1], "the timer changes no signals"
+
+
+def test_a_timed_command_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    command = Command(("no-such-program",), tmp_path, {}, timer=load.timer("native").program())
+    with pytest.raises(StartError, match="cannot start no-such-program: No such file or directory"):
+        ProcessTree([command], stdout=tmp_path / "log", stderr=tmp_path / "log")
+    broken = Command(("sh",), tmp_path, {}, timer="/no/such/timer")
+    with pytest.raises(StartError, match="cannot start sh: No such file or directory"):
+        ProcessTree([broken], stdout=tmp_path / "log", stderr=tmp_path / "log")
 
 
 def test_the_exit_code_or_signal_is_reported(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from tests.harness import MISBEHAVING_SERVER, PYTHON, Harness
 from tests.servers import Mode, Server
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.slow
 
 SERVER = f"{MISBEHAVING_SERVER} {{host}} {{port}}"
 GOOD = f"{SERVER} good"
@@ -36,6 +36,7 @@ def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.alone
 def test_comparing_two_commands_ends_with_a_sentence(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rounds", "3")
     assert done.returncode == 0, done.stderr
@@ -61,11 +62,13 @@ def test_rounds_are_interleaved_and_each_command_has_its_own_port(harness: Harne
     )
 
 
+@pytest.mark.alone
 def test_too_few_rounds_support_no_claim_and_say_how_many_are_needed(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rounds", "2")
     assert "new is not compared with old: 2 common rounds are too few; use 3 or more" in done.stdout
 
 
+@pytest.mark.alone
 def test_the_named_baseline_is_used(harness: Harness) -> None:
     done = run(
         harness, GOOD, GOOD, GOOD, "--name", "a", "--name", "b", "--name", "c", "--baseline", "b", "--rounds", "3", "--export-json", "-"
@@ -110,6 +113,7 @@ def test_a_built_in_workload_can_be_used(harness: Harness) -> None:
     assert found["workloads"]["plaintext"]["expect"]["body"] == "Hello, World!"
 
 
+@pytest.mark.alone
 def test_targets_at_a_fixed_rate_are_compared_by_latency_and_cost(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--name", "old", "--name", "new", "--rate", "2k", "-d", "1s", "--rounds", "3", "--export-json", "-")
     found = document(done)
@@ -161,6 +165,7 @@ def test_a_failing_command_does_not_stop_the_others(harness: Harness) -> None:
 # --- rounds until precise enough -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None:
     """The requested precision is so low that the first check ends the rounds on any machine."""
     done = run(harness, GOOD, GOOD, "--precision", "100000%", "--min-rounds", "3", "--max-rounds", "8", "--export-json", "-")
@@ -172,12 +177,14 @@ def test_rounds_end_when_the_interval_is_narrow_enough(harness: Harness) -> None
     assert (line["trials_done"], line["trials_planned"]) == (6, 6)
 
 
+@pytest.mark.alone
 def test_rounds_that_are_not_precise_enough_say_how_many_are_needed(harness: Harness) -> None:
     done = run(harness, GOOD, GOOD, "--precision", "0.0001%", "--min-rounds", "3", "--max-rounds", "4")
     assert "the run ends after 4" in done.stderr
-    assert re.search(r"± \S+% was not reached in 4 rounds \(± \S+%\)", done.stdout)
+    assert re.search(r"± \S+% was not reached in 4 rounds \(± (more than 100|[\d.]+)%\)", done.stdout)
 
 
+@pytest.mark.alone
 def test_gates_decide_the_exit_code(harness: Harness) -> None:
     """The bounds are far beyond any noise."""
     asked = (GOOD, GOOD, "--name", "base", "--name", "head", "--rounds", "3")
@@ -317,6 +324,7 @@ def test_a_body_that_becomes_shorter_under_load_is_incorrect(harness: Harness, g
     assert "stopped after round 1 of 2" in done.stderr
 
 
+@pytest.mark.alone
 def test_a_short_accept_queue_is_reported_with_a_hint(harness: Harness) -> None:
     done = harness.run(
         "run", "-c", "64", "-d", "3s", "--warmup", "0s", "--rounds", "2", "--retries", "0", f"{PYTHON} -m http.server {{port}}"

@@ -17,7 +17,7 @@ from httpbench.model import Usage
 from httpbench.sample import TreeSampler
 from tests.waiting import until
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 MIB = 1 << 20
@@ -104,16 +104,20 @@ time.sleep(60)
     assert usage.cpu_s == pytest.approx(told_s, rel=0.03)
 
 
-def test_the_time_of_many_mostly_idle_processes_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_time_of_many_mostly_idle_processes_counts(tmp_path: Path, threads: int) -> None:
     """Each child uses less CPU time than one tick of 10 ms, like the processes of a proxy that starts a process for each connection."""
-    script = """
+    script = f"""
+import threading
 ends = []
 for number in range(40):
     reading, writing = os.pipe()
     if os.fork() == 0:
+        for _ in range({threads} - 1):
+            threading.Thread(target=time.sleep, args=(60,)).start()
         before = used()
         burn(0.006)
-        os.write(writing, f'{used() - before} '.encode())
+        os.write(writing, f'{{used() - before}} '.encode())
         time.sleep(60)
     ends.append(reading)
 spent = sum(float(os.read(end, 100)) for end in ends)
@@ -245,6 +249,7 @@ def test_a_window_lasts_from_mark_to_stop(tmp_path: Path) -> None:
     assert 10 <= len(usage.samples) <= 20
 
 
+@pytest.mark.alone
 def test_sampling_stays_cheap() -> None:
     """Fail only if sampling costs far too much. Its cost also depends on other programs, which displace data from the caches.
 

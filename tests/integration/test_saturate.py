@@ -49,6 +49,24 @@ def test_the_capacity_is_found_stored_plotted_and_exported(harness: Harness, ser
     assert f",{found['rate_rps']:g}," in harness.run("report", "--export-csv", "-").stdout
 
 
+def test_an_overload_ends_with_the_capacity_and_a_recovery(harness: Harness, server: Path) -> None:
+    """The queue that grows during the warm-up and the overload is worked off at the rest of the capacity."""
+    fast_us, factor, overload_s = 1000, 1.5, 1.3
+    capacity_rps = 1e6 / fast_us
+    command = f"{server} {{host}} {{port}} {fast_us}"
+    asked = ("--slo", "p90<50ms", "--width", "10%", "--trials", "1", "-d", "1s", "--warmup", "300ms", "--overload", str(factor))
+    done = harness.run("saturate", command, *asked, "--export-json", "-")
+    found = json.loads(done.stdout)["saturation"]
+    if found["too_disturbed"] or found["overload"] is None:
+        pytest.skip(f"other programs disturbed the trials: {found['disturbed_by']}")
+    beyond = found["overload"]
+    assert beyond["offered_rps"] == pytest.approx(factor * found["rate_rps"])
+    assert beyond["goodput_rps"] == pytest.approx(capacity_rps, rel=0.1)
+    queued_s = overload_s * (beyond["offered_rps"] - capacity_rps) / (capacity_rps - beyond["after_rps"])
+    assert beyond["recovery_s"] == pytest.approx(queued_s, abs=2 * beyond["resolution_s"])
+    assert "correct responses/s" in harness.run("report", "latest").stdout
+
+
 def test_an_unreachable_slo_ends_the_search_with_a_message(harness: Harness, server: Path) -> None:
     """No response can be faster than the service time."""
     command = f"{server} {{host}} {{port}} {SERVICE_US}"
@@ -70,6 +88,7 @@ def test_invalid_options_are_refused_before_anything_runs(harness: Harness) -> N
         ("c",): "saturate takes one server; ",
         ("c/nginx", "--slo", "p99"): '"p99" is not a bound; write it as p99<5ms',
         ("c/nginx", "--slo", "p98<5ms"): "with one of mean, p50",
+        ("c/nginx", "--overload", "2", "--slo", "ttfb<5ms"): "--overload can't be combined with a bound on the first byte",
         ("c/nginx", "--width", "0.01%"): "is not between 0.2% and 50%",
         ("c/nginx", "--url", "http://127.0.0.1:1/"): "each name a server",
     }.items():

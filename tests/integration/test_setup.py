@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -82,16 +83,22 @@ def test_a_newly_installed_program_is_found(harness: Harness, debian: Path) -> N
     assert "nothing is missing" in done.stderr
 
 
-def test_a_load_generator_without_a_package_is_built_into_the_users_cache(harness: Harness, debian: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "version"), [("oha", "1.16.0"), ("perf-gauge", "0.1.20")])
+def test_a_load_generator_without_a_package_is_built_into_the_users_cache(
+    name: str, version: str, harness: Harness, debian: Path, tmp_path: Path
+) -> None:
     """Use a fake cargo that creates the same files as the real one."""
-    program(debian / "cargo", 'mkdir -p "$4/bin" && printf "#!/bin/sh\necho perf-gauge 0.1.20\n" >"$4/bin/perf-gauge"')
-    env = {**harness.env, "PATH": f"{debian}{os.pathsep}{harness.env['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    words = ("setup", "--load-generator", "perf-gauge")
+    built = f'mkdir -p "$4/bin" && printf "#!/bin/sh\necho {name} {version}\n" >"$4/bin/{name}"'
+    program(debian / "cargo", f'[ "$1" = install ] || exec echo cargo 1.95.0\n{built}')
+    others = [path for path in harness.env["PATH"].split(os.pathsep) if shutil.which(name, path=path) is None]
+    programs = os.pathsep.join([str(debian), *others])
+    env = {**harness.env, "PATH": programs, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    words = ("setup", "--load-generator", name)
     refused = harness.run(*words, env=env, stdin=subprocess.DEVNULL)
     assert refused.returncode == 1 and "--yes" in refused.stderr
     done = harness.run(*words, "--yes", env=env, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
-    assert "cargo install perf-gauge@0.1.20" in done.stderr and "nothing is missing" in done.stderr
+    assert f"cargo install {name}@{version}" in done.stderr and "nothing is missing" in done.stderr
     again = harness.run(*words, env=env, stdin=subprocess.DEVNULL)
     assert again.returncode == 0 and "cargo" not in again.stderr
 

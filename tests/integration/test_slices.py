@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests import pausing_server
+from tests import lingering_server, pausing_server, starving_server
 from tests.harness import MISBEHAVING_SERVER, PYTHON, Harness
 from tests.waiting import until
 
@@ -66,7 +66,7 @@ PAUSING = f"{PYTHON} {shlex.quote(pausing_server.__file__)} {{host}} {{port}}"
 @pytest.mark.parametrize("interleave", ["slices", "rounds"])
 def test_periodic_stalls_have_the_same_response_times_in_slices(harness: Harness, interleave: str) -> None:
     """The stalls make 18% of the requests late. A slice can't begin during a stall, and its lead-in must compensate for that."""
-    load = ("-c", "64", "--rate", "200", "-d", "16s", "--warmup", "2s", "--rounds", "1")
+    load = ("-c", "64", "--rate", "200", "-d", "10s", "--warmup", "2s", "--rounds", "1")
     done = harness.run("run", PAUSING, PAUSING, *load, "--interleave", interleave, "--export-json", "-", timeout_s=180)
     assert done.returncode == 0, done.stderr
     for each in results(done).values():
@@ -74,6 +74,45 @@ def test_periodic_stalls_have_the_same_response_times_in_slices(harness: Harness
         print(f"{interleave}: mean {times['mean'] / 1000:.1f} ms, p99 {times['p99'] / 1000:.1f} ms")
         assert times["mean"] / 1000 == pytest.approx(pausing_server.mean_wait_ms(), rel=0.5)
         assert times["p99"] / 1000 == pytest.approx(pausing_server.wait_ms(0.99), rel=0.15)
+
+
+LINGERING = f"{PYTHON} {shlex.quote(lingering_server.__file__)} {{host}} {{port}}"
+
+
+def test_a_target_with_a_long_drain_is_measured_in_a_whole_trial(harness: Harness) -> None:
+    """The last responses of each slice would take about 1.2 s, five times as long as the slice itself."""
+    load = ("-c", "8", "-d", "2s", "--warmup", "0s", "--warmup-max", "2s", "--timeout", "10s", "--rounds", "1")
+    done = harness.run("run", GOOD, LINGERING, *load, "--name", "good", "--name", "lingers", *SLICES)
+    assert done.returncode == 0, done.stderr
+    assert "1 round of 8 slices in turns" in done.stdout
+    explained = harness.run("report", "--explain").stdout
+    assert "Measured in whole trials, because their responses can take longer than a slice: lingers." in explained
+    found = results(harness.run("report", "--format", "json"))
+    for each in found.values():
+        assert each["measurement"]["duration_s"] == pytest.approx(2, abs=1e-2)
+        assert each["verdict"]["kind"] not in ("invalid", "failed"), each["verdict"]
+    used = found["lingers"]["target_usage"]
+    assert used["cpu_s"] > 0
+
+
+STARVING = f"{PYTHON} {shlex.quote(starving_server.__file__)} {{host}} {{port}}"
+
+
+@pytest.mark.slow
+def test_a_target_whose_requests_wait_for_longer_than_a_slice_is_measured_in_a_whole_trial(harness: Harness) -> None:
+    """At any time, half of the requests wait for up to 0.4 s. Most of these waits begin before a window.
+
+    The trial is long because a stall at its end that takes over 10% of its duration makes it invalid.
+    """
+    load = ("-c", "8", "-d", "5s", "--warmup", "300ms", "--rounds", "2")
+    done = harness.run("run", GOOD, STARVING, *load, "--name", "good", "--name", "starves", "--export-json", "-", *SLICES)
+    assert done.returncode == 0, done.stderr
+    (starves,) = (one for one in json.loads(done.stdout)["results"] if one["target"] == "command/starves")
+    assert [one["slices"] for one in starves["rounds"]] == [None, None]
+    for each in starves["rounds"]:
+        measurement = each["measurement"]
+        in_flight = measurement["throughput_rps"] * measurement["service_time_us"]["mean"] / 1e6
+        assert in_flight == pytest.approx(8, rel=0.1)
 
 
 COUNTER = shlex.quote(str(Path(__file__).with_name("counting_server.py")))

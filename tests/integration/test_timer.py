@@ -11,7 +11,7 @@ from httpbench import load
 from httpbench.isolate import Command, ProcessTree
 from httpbench.load import Timed
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.slow
 
 
 def timed(tmp_path: Path, *argv: str) -> Timed:

@@ -61,13 +61,17 @@ def test_a_target_that_stands_still_does_not_win_by_its_p99(harness: Harness) ->
     assert p99_us["test/varying/stalls"] > 30_000 > p99_us["test/varying/slow"]
 
 
-LIMITED = 'ip link set lo up && tc qdisc add dev lo root tbf rate 20mbit burst 32k latency 100ms && exec "$@"'
-"""Shell script that limits the rate of loopback in a new network namespace, and then runs a command."""
+LIMITED = {
+    "tbf": "tc qdisc add dev lo root tbf rate 20mbit burst 32k latency 100ms",
+    "htb": "tc qdisc add dev lo root handle 1: htb default 1 && tc class add dev lo parent 1: classid 1:1 htb rate 20mbit burst 32k",
+}
+"""Shell scripts that limit the rate of loopback."""
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
-def test_a_full_link_is_reported_as_the_bottleneck(harness: Harness) -> None:
-    in_new_network = ("unshare", "--net", "sh", "-c", LIMITED, "sh")
+@pytest.mark.parametrize("kind", LIMITED)
+def test_a_full_link_is_reported_as_the_bottleneck(harness: Harness, kind: str) -> None:
+    in_new_network = ("unshare", "--net", "sh", "-c", f'ip link set lo up && {LIMITED[kind]} && exec "$@"', "sh")
     if subprocess.run([*in_new_network, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no network with a limited rate is allowed here")
     limited = replace(harness, before=in_new_network)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from ruamel.yaml import YAML
 
 from httpbench.cli.main import cli
 
@@ -29,12 +30,14 @@ def commands() -> list[str]:
     return [found.strip() for found in re.findall(r"^\s*(?:- run: )?(httpbench .*)$", joined, re.MULTILINE)]
 
 
-@pytest.mark.parametrize(("schema", "mark"), [("github-workflows", "jobs:"), ("gitlab-ci", "script:")])
-def test_a_workflow_is_valid_under_its_schema(tmp_path: Path, schema: str, mark: str) -> None:
-    (workflow,) = [block for block in blocks("yaml") if mark in block]
-    file = tmp_path / "workflow.yml"
-    file.write_text(workflow)
-    argv = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(file)]
+@pytest.mark.parametrize(("schema", "mark", "count"), [("github-workflows", "jobs:", 3), ("gitlab-ci", "script:", 1)])
+def test_workflows_are_valid_under_their_schema(tmp_path: Path, schema: str, mark: str, count: int) -> None:
+    workflows = [block for block in blocks("yaml") if mark in block]
+    assert len(workflows) == count
+    files = [tmp_path / f"{number}.yml" for number in range(count)]
+    for file, workflow in zip(files, workflows, strict=True):
+        file.write_text(workflow)
+    argv = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, files)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -44,6 +47,16 @@ def test_an_invalid_workflow_is_detected(tmp_path: Path) -> None:
     file.write_text(blocks("yaml")[0].replace("runs-on:", "run-on:"))
     argv = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(file)]
     assert subprocess.run(argv, capture_output=True, timeout=60, check=False).returncode == 1
+
+
+def test_the_page_lists_the_inputs_of_the_action_with_their_defaults() -> None:
+    inputs = YAML(typ="safe").load(PAGE.parents[1] / "action.yml")["inputs"]
+    rows = re.findall(r"^\| `([\w-]+)` \| [^|]+ \| ([^|]*?) ?\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [name for name, _ in rows] == list(inputs)
+    shown = {name: default.strip("`") for name, default in rows if default.startswith("`")}
+    assert shown == {name: inputs[name]["default"] for name in shown}
+    (used,) = re.findall(r"with: (\{ build: .*)", PAGE.read_text(encoding="utf-8"))
+    assert set(YAML(typ="safe").load(used)) <= set(inputs)
 
 
 def test_scripts_are_valid_shell() -> None:

@@ -46,7 +46,7 @@ ROOT = Path(__file__).parents[2]
 def test_random_files_cause_no_traceback() -> None:
     done = subprocess.run([sys.executable, ROOT / "fuzz" / "files.py", "--seed", "1", "--cases", "12"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert "compressed 12, results 12, histogram 12, store 12 cases" in done.stdout
+    assert "results 12, web-frameworks-results 12, httparena-results 12, histogram 12, store 12 cases" in done.stdout
 
 
 # --- catalogs -------------------------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_half_of_a_surrogate_pair_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"duration": 10**12}, {"environmentDescription": "\ud800"}])
 def test_published_results_beyond_the_model_are_rejected(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(CatalogError, match=r"is not a results\.json"):
-        catalog.read_results(write_results(tmp_path / "results.json", **wrong), catalog.load().workloads, (), None)
+        catalog.read_published("techempower", write_results(tmp_path / "results.json", **wrong), catalog.load().workloads, (), None)
 
 
 # --- histograms -----------------------------------------------------------------------------------------------------------------

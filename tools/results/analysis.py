@@ -6,7 +6,7 @@ Only the part above :data:`MARK` is generated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
@@ -77,10 +77,16 @@ def picture(light: str, dark: str, text: str) -> list[str]:
 def _shown(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     yield from ("## What the run shows", "")
     yield from (f"- {escape(line)}" for line in status(run, trials))
-    for group in groups(run, trials):
+    found = groups(run, trials)
+    missing = [_missing(group) for group in found]
+    nowhere = _without_figures(found, missing)
+    for group, reasons in zip(found, missing, strict=True):
+        own = {name: reason for name, reason in reasons.items() if name not in nowhere}
         yield from (f"### {escape(title(group))}", "")
-        yield from (_item(line) for line in _of_table(run, group))
+        yield from (_item(line) for line in _of_table(run, group, own))
         yield ""
+    if nowhere:
+        yield from ("### Targets without figures", "", *(f"- {escape(f'{name}: {reason}')}" for name, reason in nowhere.items()), "")
 
 
 def _item(line: str) -> str:
@@ -89,15 +95,29 @@ def _item(line: str) -> str:
     return f"{line[: len(line) - len(text)]}- {escape(text)}"
 
 
-def _of_table(run: Run, group: Group) -> Iterator[str]:
-    """List the conclusions of a table, targets without a rank, limits, and reasons for missing results."""
+def _of_table(run: Run, group: Group, missing: Mapping[str, str]) -> Iterator[str]:
+    """List the conclusions of a table, targets without a rank, limits, and reasons for missing results, which ``missing`` contains."""
     yield from answer(run, group)
     yield from filter(None, [unranked(group)])
     kinds = Counter(row.summary.verdict.kind for row in group.rows if row.counts)
     if kinds:
         yield "Verdicts of the targets with figures: " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    yield from (f"{name} has no figures: {reasons}" for name, reasons in missing.items())
+
+
+def _missing(group: Group) -> dict[str, str]:
+    """Return why the targets without results have none, by target id."""
     without = {row.target.id for row in group.rows if not row.counts}
-    yield from (f"{note.id} has no figures: {'; '.join(note.reasons)}" for note in row_notes(group) if note.id in without)
+    return {note.id: "; ".join(note.reasons) for note in row_notes(group) if note.id in without}
+
+
+def _without_figures(found: Sequence[Group], missing: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the targets that are in several tables and have no results in any of them, for one reason, with this reason."""
+    tables = Counter(row.target.id for group in found for row in group.rows)
+    reasons: dict[str, list[str]] = {}
+    for name, reason in (pair for each in missing for pair in each.items()):
+        reasons.setdefault(name, []).append(reason)
+    return {name: each[0] for name, each in reasons.items() if 1 < len(each) == tables[name] and len(set(each)) == 1}
 
 
 def _not_measured(skipped: Sequence[str]) -> Iterator[str]:

@@ -5,7 +5,6 @@ Run it with ``make results`` or ``python -m tools.results.measure [SUITE]…``.
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
 import subprocess
@@ -21,11 +20,8 @@ from httpbench import catalog, host
 from httpbench.cli.exit_codes import ExitCode, of_error
 from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.terminal import console
-from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.errors import HttpbenchError, SelectionError
-from httpbench.model import Run, Trial
 from httpbench.report.html import check_html
-from httpbench.report.terminal.run import render_terminal
 from tools.results.folder import DATA, rewrite, write_folder
 from tools.results.hand_written import stale_pages
 from tools.results.own_paths import without_own_paths
@@ -38,21 +34,22 @@ SHORTER = {
     "app-servers": "-d 5s",
     "containers": "-d 5s",
     "frameworks": "-d 5s",
-    "http-servers": "-d 3s",
+    "http-proxies": "-d 1s",
+    "http-proxies-failover": "--rounds 1",
+    "http-proxies-peak": "-d 1s",
+    "http-servers": "-d 1s",
     "http-servers-pipelined": "-d 3s -c 64 --scaling single",
+    "startup": "--rounds 8 -d 3s",
     "tcp-proxies": "--step 1s -d 3s --warmup 2s",
     "techempower": f"{WITH_SEVEN} -d 3s --warmup 2s -c 128",
     "techempower-pipelined": f"{WITH_SEVEN} -d 3s --warmup 2s -c 256,4096",
     "techempower-queries": f"{WITH_SEVEN} -d 3s --warmup 2s --workload query-20 --workload update-20",
     "tls": "-d 2s",
 }
-"""Options that shorten each of the long suites, so that all suites together take two hours."""
+"""Options that shorten each of the long suites, so that all suites together take less than two hours."""
 
 DISTURBING = ("busy-processes", "steal")
 """Findings of ``doctor`` that show that the machine is busy."""
-
-WIDTH = 112
-"""Width of a table in the README, in characters."""
 
 ESTIMATE = re.compile(r"^(\d.*trials?: .*|up to .*)$", re.MULTILINE)
 """Pattern for the lines that state the duration in the output of ``bench --dry-run``."""
@@ -131,7 +128,7 @@ def _report_stale(results: Path) -> bool:
 
 
 def _write_index(results: Path) -> None:
-    for path in write_pages(results, _as_on_a_terminal):
+    for path in write_pages(results):
         console.echo(f"written: {path}")
 
 
@@ -182,13 +179,6 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
             return process.wait()
         except KeyboardInterrupt:
             continue
-
-
-def _as_on_a_terminal(run: Run, trials: Sequence[Trial]) -> str:
-    """Render the tables of a run without color, as a terminal shows them."""
-    text = io.StringIO()
-    SafeConsole(file=text, width=WIDTH, color_system=None).print(render_terminal(run, trials, width=WIDTH))
-    return "\n".join(line.rstrip() for line in text.getvalue().strip().splitlines())
 
 
 def _python(*words: str) -> list[str]:

@@ -11,6 +11,7 @@ use loadgen::figures::result::{self, RunResult};
 use loadgen::output::destinations::{Destinations, write_stdout};
 use loadgen::output::progress::{Goal, ProgressOutput};
 use loadgen::output::stderr;
+use loadgen::run::first_response::first_response;
 use loadgen::run::plan::Plan;
 use loadgen::run::{self, open_files, signal};
 
@@ -29,6 +30,12 @@ fn main() -> ExitCode {
         Ok(prepared) => prepared,
         Err(error) => return complain(&error, 2),
     };
+    if args.first_response {
+        return match first_response(&plan).and_then(|found| Ok(serde_json::to_string(&found)?)) {
+            Ok(text) => print(format!("{text}\n").as_bytes()),
+            Err(error) => complain(&error, 1),
+        };
+    }
     match measure(&args, &plan) {
         Ok(result) => conclude(&args, &result, &destinations.write(&result)),
         Err(_) if signal::caught() => ExitCode::from(130),
@@ -43,7 +50,7 @@ fn measure(args: &Args, plan: &Plan) -> Result<RunResult> {
         Some(total) => Goal::Requests { total },
         None => Goal::Duration { seconds: plan.duration.as_secs_f64() },
     };
-    run::run(plan, &mut ProgressOutput::new(args.progress, goal))
+    run::run(plan, &mut ProgressOutput::new(args.progress, goal, if plan.sse { "events/s" } else { "requests/s" }))
 }
 
 /// Prints errors and breached gates, and returns the exit code. Must be called after the result has been written, because a write to stderr

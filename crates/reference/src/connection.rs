@@ -110,21 +110,19 @@ impl Connection {
             if *due > now {
                 return Waits::Until(*due);
             }
-            counters.settled();
+            counters.sent(response);
             match self.socket.write(&response.bytes[self.sent_bytes..]) {
                 Ok(bytes) => self.sent_bytes += bytes,
                 Err(error) if is_transient(&error) => {}
                 Err(_) => {
-                    counters.owed();
+                    counters.unsent(response);
                     return Waits::Ended;
                 }
             }
             if self.sent_bytes < response.bytes.len() {
-                counters.owed();
+                counters.unsent(response);
                 return Waits::ForRoom;
             }
-            counters.bytes_sent.fetch_add(response.bytes.len() as u64, Relaxed);
-            counters.body_bytes_sent.fetch_add(response.body_bytes as u64, Relaxed);
             self.sent_bytes = 0;
             self.owed.pop_front();
         }
@@ -149,7 +147,7 @@ impl Connection {
     /// Ends the connection and discards its pending responses.
     pub fn end(self, counters: &Counters) {
         for _ in self.owed {
-            counters.settled();
+            counters.discarded();
         }
     }
 }

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 use serde::Serialize;
 
+use crate::response::Response;
+
 /// Counters that all threads update.
 #[derive(Default)]
 pub struct Counters {
@@ -12,8 +14,8 @@ pub struct Counters {
     pub connections: AtomicU64,
     pub pipelined: AtomicU64,
     pub wrong_requests: AtomicU64,
-    pub body_bytes_sent: AtomicU64,
-    pub bytes_sent: AtomicU64,
+    body_bytes_sent: AtomicU64,
+    bytes_sent: AtomicU64,
     in_flight: AtomicI64,
     in_flight_max: AtomicI64,
     first_request: Mutex<Option<String>>,
@@ -46,16 +48,29 @@ impl Counters {
         self.owed();
     }
 
-    /// Counts a pending response: a new one, or one that could not be sent completely.
-    pub fn owed(&self) {
-        let now = self.in_flight.fetch_add(1, Relaxed) + 1;
-        self.in_flight_max.fetch_max(now, Relaxed);
+    /// Counts a response as sent. Call this before the write that sends its last bytes. Otherwise, the client could read the counts or send
+    /// its next request on another connection before this response is counted.
+    pub fn sent(&self, response: &Response) {
+        self.bytes_sent.fetch_add(response.bytes.len() as u64, Relaxed);
+        self.body_bytes_sent.fetch_add(response.body_bytes as u64, Relaxed);
+        self.discarded();
     }
 
-    /// Counts a response as sent. Call this before sending the response. Otherwise, the client could send its next request on another
-    /// connection, and another thread could count that request as simultaneous.
-    pub fn settled(&self) {
+    /// Undoes `sent` for a response that could not be sent completely.
+    pub fn unsent(&self, response: &Response) {
+        self.bytes_sent.fetch_sub(response.bytes.len() as u64, Relaxed);
+        self.body_bytes_sent.fetch_sub(response.body_bytes as u64, Relaxed);
+        self.owed();
+    }
+
+    /// Counts a response as no longer pending, without any bytes sent.
+    pub fn discarded(&self) {
         self.in_flight.fetch_sub(1, Relaxed);
+    }
+
+    fn owed(&self) {
+        let now = self.in_flight.fetch_add(1, Relaxed) + 1;
+        self.in_flight_max.fetch_max(now, Relaxed);
     }
 
     pub fn read(&self) -> Counts {

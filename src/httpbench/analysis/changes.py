@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from httpbench.analysis.beyond import beyond
+from httpbench.analysis.compared import lost_too_many
 from httpbench.analysis.environments import Mismatch, differences, load_hosts, resources, toolchains
 from httpbench.analysis.gates import JudgedGate, Obstacle
 from httpbench.analysis.groups import groups
+from httpbench.analysis.profiles import Grown, grown_between
 from httpbench.analysis.rows import Row
 from httpbench.model import Frozen, Gate, Load, Reason, Run, Scaling, Target, Trial, VerdictKind
 from httpbench.stats.figures import BY_NAME
@@ -19,6 +22,9 @@ from httpbench.stats.unpaired import Change, change
 
 SHOWN = ("rps", "p50", "p99", "cpu", "memory", "time")
 """Metrics that are always compared. Other metrics are compared if a gate or the user names them."""
+
+SHOWN_OF_STARTUP = ("ready", "first", "to-steady", "memory-ready", "memory", "memory-rest", "size")
+"""Metrics that are always compared if start-up was measured."""
 
 RunAndTrials = tuple[Run, Sequence[Trial]]
 
@@ -45,9 +51,14 @@ class Cell(Frozen):
     reasons_head: tuple[Reason, ...]
     """Reasons for head's verdict, including the reasons why rounds don't count."""
     figures: dict[str, Change]
-    """Changes by metric. A metric is omitted if one of the runs lacks it. A load with a rate has no ``rps``."""
+    """Changes by metric. A metric is omitted if one of the runs lacks it. A load with a rate has no ``rps``. Empty: one of the runs lost
+    too many rounds."""
+    lost_base: Reason | None = None
+    """Number of base's rounds that don't count, and why, if they are too many for a comparison. Null: not too many."""
     lost_head: Reason | None = None
     """Number of head's rounds that failed or are invalid, and why. Null: none."""
+    is_bound: bool = False
+    """Whether results of either run are only bounds, because something other than the target was full or nearly full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +102,8 @@ class Changes:
     gates: tuple[ChangeGate, ...]
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate counts as failed."""
+    grown: tuple[Grown, ...] = ()
+    """Changes of the profiles that both runs have."""
 
     @property
     def breached(self) -> bool:
@@ -119,13 +132,14 @@ def changes(
 ) -> Changes:
     """Compare each cell that both runs have, in the order of head's tables.
 
-    ``further`` contains metrics to compare in addition to ``SHOWN``.
+    ``further`` contains metrics to compare in addition to those that are always compared.
     """
     before, after = _cells(base), _cells(head)
     common = [key for key in after if key in before]
-    names = list(dict.fromkeys((*SHOWN, *further, *(gate.figure for gate in gates))))
+    names = (*further, *(gate.figure for gate in gates))
     lost = [row.summary for key, row in before.items() if key not in after]
-    found = [_cell(before[key], after[key], names, len(common)) for key in common]
+    pairs = [(before[key], after[key]) for key in common]
+    found = [_cell(*pair, names, len(common)) for pair in pairs]
     return Changes(
         base=_side(base[0]),
         head=_side(head[0]),
@@ -138,7 +152,8 @@ def changes(
         cells=tuple(found),
         not_compared=(*_alone(before, after, "base"), *_alone(after, before, "head")),
         fails_if_inconclusive=fails_if_inconclusive,
-        gates=tuple(judged for gate in gates for judged in _gates(gate, found, lost)),
+        grown=tuple(grown_between(base[0], head[0])),
+        gates=tuple(judged for gate in gates for judged in _gates(gate, found, pairs, lost)),
     )
 
 
@@ -151,7 +166,8 @@ def _cells(measured: RunAndTrials) -> dict[_Key, Row]:
     The name of the workload is not enough, because its definition may have changed between the runs.
     """
     run, trials = measured
-    rows = [row for group in groups(run, trials) for row in group.rows]
+    # Rates relative to a peak differ between runs, so their results can't be compared.
+    rows = [row for group in groups(run, trials) if group.load.share_of_peak is None for row in group.rows]
     definitions = {name: workload.model_dump_json() for name, workload in run.workloads.items()}
     return {(*row.trials[0].plan.cell, definitions.get(row.summary.workload), _limits(row.target)): row for row in rows}
 
@@ -162,7 +178,10 @@ def _limits(target: Target) -> tuple[float, int] | None:
 
 def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
     summary = head.summary
-    known = [name for name in names if name != "rps" or summary.load.rate_rps is None]
+    lost_base, lost_head = lost_too_many(base.trials), lost_too_many(head.trials)
+    shown = SHOWN_OF_STARTUP if summary.load.is_of_startup else SHOWN
+    wanted = [name for name in dict.fromkeys((*shown, *names)) if name != "rps" or summary.load.rate_rps is None]
+    known = [] if lost_base or lost_head else wanted
     return Cell(
         target=summary.target,
         workload=summary.workload,
@@ -173,21 +192,30 @@ def _cell(base: Row, head: Row, names: Sequence[str], comparisons: int) -> Cell:
         verdict_head=summary.verdict.kind,
         reasons_head=summary.verdict.reasons,
         figures={name: found for name in known if (found := _change(base, head, name, comparisons)) is not None},
-        lost_head=lost_rounds(head.trials),
+        lost_base=lost_base,
+        lost_head=lost_rounds(head.trials) or lost_head,
+        is_bound=base.is_lower_bound or head.is_lower_bound,
     )
 
 
-def _gates(gate: Gate, cells: Sequence[Cell], lost: Sequence[Summary]) -> Iterator[ChangeGate]:
-    """Judge a gate at each cell. ``lost`` contains the summaries of cells that only base has."""
-    for index, cell in enumerate(cells):
+def _gates(gate: Gate, cells: Sequence[Cell], pairs: Sequence[tuple[Row, Row]], lost: Sequence[Summary]) -> Iterator[ChangeGate]:
+    """Judge a gate at each cell. ``pairs`` contains the rows of the cells, and ``lost`` the summaries of cells that only base has."""
+    for index, (cell, (base, head)) in enumerate(zip(cells, pairs, strict=True)):
         found = cell.figures.get(gate.figure)
-        judged = ChangeGate(gate=gate, at=cell, index=index, obstacle=_obstacle(gate, cell), lost=cell.lost_head)
-        yield judged.by_ratio(found, min(found.rounds_base, found.rounds_head)) if found else judged
+        judged = ChangeGate(
+            gate=gate,
+            at=cell,
+            index=index,
+            obstacle=_obstacle(gate, cell),
+            lost=cell.lost_head or cell.lost_base,
+            beyond=beyond(BY_NAME[gate.figure].name, head, base, found.interval if found else None),
+        )
+        yield judged.by_ratio(found) if found else judged
     yield from (ChangeGate(gate=gate, at=summary, obstacle=Obstacle.NO_TARGET) for summary in lost)
 
 
 def _obstacle(gate: Gate, cell: Cell) -> Obstacle | None:
-    if cell.lost_head is not None:
+    if cell.lost_head is not None or cell.lost_base is not None:
         return Obstacle.LOST_ROUNDS
     if gate.figure == "rps" and cell.load.rate_rps is not None:
         return Obstacle.FIXED_BY_RATE
@@ -200,7 +228,7 @@ def _obstacle(gate: Gate, cell: Cell) -> Obstacle | None:
 def _change(base: Row, head: Row, name: str, comparisons: int) -> Change | None:
     figure = BY_NAME[name]
     before, after = (list(figure.rounds(row.trials).values()) for row in (base, head))
-    return change(before, after, comparisons, figure.resolution)
+    return change(before, after, comparisons, figure.resolution_of((*base.trials, *head.trials)))
 
 
 def _alone(ours: dict[_Key, Row], theirs: dict[_Key, Row], side: Literal["base", "head"]) -> list[Alone]:

@@ -11,10 +11,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from httpbench.analysis.beyond import NOWHERE, Beyond, beyond
 from httpbench.analysis.rows import BOUNDS, Group, Row
-from httpbench.model import Reason, Trial, VerdictKind
+from httpbench.model import Reason, ReasonKind, Trial, VerdictKind
 from httpbench.stats.composite import TESTS_MIN, WEIGHTS, Composite, composite
-from httpbench.stats.figures import CPU, P99, SPEED, THROUGHPUT, WALL, Figure
+from httpbench.stats.figures import CPU, FIRST, MEMORY_READY, P99, READY, READY_SPEED, SPEED, THROUGHPUT, TO_STEADY, WALL, Figure
 from httpbench.stats.gates import lost_rounds
 from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN
 from httpbench.stats.overhead import Difference, overhead
@@ -24,12 +25,7 @@ from httpbench.stats.stalls import hidden_stalls
 from httpbench.stats.summary import cells, last_attempts, overall
 
 LOST = (VerdictKind.FAILED, VerdictKind.INVALID)
-"""Verdicts of rounds that don't count because of the target itself, not because of a disturbance."""
-
-HIGHER_IS_BETTER = (THROUGHPUT.name, SPEED.name)
-LIMITED = (*HIGHER_IS_BETTER, WALL.name, P99.name)
-"""Metrics that are only bounds if something other than the target was full. In that case, the target could have been faster, and latencies
-include time in which requests waited elsewhere."""
+"""Verdicts of rounds that don't count because of the target itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,11 @@ class Compared:
     """Comparisons by metric, starting with the headline. A comparison is ``None`` if one of the rows lost too many rounds or no round has
     the metric for both rows. It is also ``None`` for a proxy that :func:`unexplained` lists."""
 
+    def beyond(self, figure: str) -> Beyond:
+        """Return the directions in which the true ratio of a metric may lie beyond its interval."""
+        found = self.figures[figure]
+        return NOWHERE if found is None else beyond(figure, self.row, self.baseline, found.interval)
+
     @property
     def stalling(self) -> Row | None:
         """The row with the lower p99, if this p99 hides stalls of a closed loop. ``None``: no hidden stalls."""
@@ -52,29 +53,37 @@ class Compared:
     def holds(self, figure: str) -> bool:
         """Return whether the difference in a metric is significant and can't be due to a lower bound or to hidden stalls."""
         found = self.figures[figure]
-        if found is None or not found.differs or (figure == P99.name and self.stalling is not None):
+        if found is None or not found.differs:
             return False
-        slower = self.row if (found.ratio < 1) == (figure in HIGHER_IS_BETTER) else self.baseline
-        return figure not in LIMITED or not slower.is_lower_bound
+        return not (self.beyond(figure).higher if found.ratio < 1 else self.beyond(figure).lower)
 
 
 def figures(group: Group) -> tuple[Figure, ...]:
     """Return the metrics that a table compares. With a rate, these are the p99 and CPU time, because the rate fixes throughput."""
     if group.client_work is not None:
         return (WALL, CPU)
+    if group.load.is_of_startup:
+        return (READY, FIRST, TO_STEADY, MEMORY_READY)
     return (THROUGHPUT, P99) if group.load.rate_rps is None else (P99, CPU)
 
 
 def against(group: Group, baseline: str | None) -> list[Compared]:
-    """Compare every other row with the baseline, in table order. The list is empty if the table lacks the baseline."""
+    """Compare every other row with the baseline, in table order.
+
+    The list is empty if the table lacks the baseline, if a backend fails, because counts of failed requests have no ratios, or if each
+    target has its own rate.
+    """
     theirs = group.row(baseline)
-    if theirs is None:
+    if theirs is None or group.load.fault is not None or group.load.share_of_peak is not None:
         return []
     return _compared(group, figures(group), [(row, theirs) for row in group.rows if row is not theirs])
 
 
 def ahead(group: Group, leader: Row, others: Sequence[Row]) -> list[Compared]:
-    """Compare one row with each of the other rows by the table's headline metric: throughput, p99 at a rate, or the speed of clients."""
+    """Compare one row with each of the other rows by the table's headline metric.
+
+    This is throughput, p99 at a rate, the speed of clients, or the speed of starts.
+    """
     return _compared(group, [_headline(group)], [(leader, other) for other in others])
 
 
@@ -84,15 +93,14 @@ def _compared(group: Group, compared: Sequence[Figure], pairs: Sequence[tuple[Ro
 
 
 def ranking(group: Group) -> dict[str, RankRange]:
-    """Return the range of ranks of each target by throughput, or by time for clients, in table order.
+    """Return the range of ranks of each target by throughput, or by time for clients and starts, in table order.
 
     Rows that aren't compared have no rank, and neither has the baseline of proxies. The targets of a table with a rate aren't ranked.
     """
-    if group.load.rate_rps is not None:
+    if group.load.rate_rps is not None and not group.load.is_of_startup:
         return {}
     rows, tested = _tested(group, _headline(group))
-    ranked = [index for index, row in enumerate(rows) if row.target.id != group.proxy_baseline]
-    bounds = [index for index, row in enumerate(rows) if row.is_lower_bound]
+    ranked, bounds = _ranked(group, rows)
     return dict(zip((rows[index].target.id for index in ranked), tested.ranges(ranked, bounds), strict=True))
 
 
@@ -102,18 +110,31 @@ def is_undecided(places: Mapping[str, RankRange]) -> bool:
 
 
 def rounds_to_tell(group: Group) -> int | None:
-    """Return how many rounds would show a difference between at least two rows, or ``None`` if the number isn't practical."""
-    _, tested = _tested(group, _headline(group))
-    return tested.rounds_to_rank()
+    """Return how many rounds would give two rows different ranks, or ``None`` if the number isn't practical."""
+    rows, tested = _tested(group, _headline(group))
+    return tested.rounds_to_rank(*_ranked(group, rows))
 
 
-def lost_too_many(row: Row) -> Reason | None:
-    """Return why a row lost rounds if it lost more than a comparison tolerates, else ``None``.
+def all_bounds(group: Group) -> bool:
+    """Return whether all ranked rows are only lower bounds, so that no number of rounds can tell them apart."""
+    rows, _ = _tested(group, _headline(group))
+    ranked, bounds = _ranked(group, rows)
+    return set(ranked) <= set(bounds)
 
-    Such a row isn't compared, because its remaining rounds may be the ones in which it happened to do well.
+
+def lost_too_many(trials: Sequence[Trial]) -> Reason | None:
+    """Return why a row lost rounds if it lost more than a comparison tolerates, else ``None``. ``trials`` contains its last attempts.
+
+    Such a row isn't compared, because its remaining rounds may be the ones in which it happened to do well. A disturbed round is lost only
+    if the target was measured alone, and if the user didn't accept disturbed rounds. With slices, a disturbance costs every target the same
+    slices.
     """
-    lost = sum(trial.verdict.kind in LOST for trial in row.trials)
-    return lost_rounds(row.trials) if lost * LEFT_OUT > len(row.trials) else None
+    uncounted = [trial for trial in trials if not trial.verdict.counts and trial.plan.slices is None]
+    disturbed = [trial for trial in uncounted if trial.verdict.kind is VerdictKind.DISTURBED]
+    lost = sum(trial.verdict.kind in LOST for trial in trials) + len(disturbed)
+    if lost * LEFT_OUT <= len(trials):
+        return None
+    return lost_rounds(trials) or Reason.of(ReasonKind.ROUNDS_DISTURBED, found=len(disturbed), rounds=len(trials))
 
 
 def unexplained(group: Group) -> list[Row]:
@@ -121,11 +142,12 @@ def unexplained(group: Group) -> list[Row]:
 
     These proxies aren't compared, because they may have answered requests from memory.
     """
-    theirs = group.row(group.proxy_baseline)
-    if theirs is None or theirs.is_lower_bound:
-        return []
-    others = [row for row in group.rows if row is not theirs and not _is_proven(row)]
-    return [row for row in others if _is_faster(group, row, theirs)]
+    pairs = [(row, group.baseline_of(row.target.id, group.proxy_baseline)) for row in group.rows if not _is_proven(row)]
+    return [
+        row
+        for row, theirs in pairs
+        if theirs is not None and row is not theirs and not theirs.is_lower_bound and _is_faster(group, row, theirs)
+    ]
 
 
 def flaky(group: Group) -> list[Row]:
@@ -136,11 +158,9 @@ def flaky(group: Group) -> list[Row]:
 
 def differences(group: Group, baseline: str | None) -> dict[str, dict[str, Difference]]:
     """Return the differences from the baseline, by target and metric. The result is empty if the table lacks the baseline."""
-    theirs = group.row(baseline)
-    if theirs is None:
-        return {}
-    left_out = [theirs, *unexplained(group)]
-    return {row.target.id: overhead(row.trials, theirs.trials) for row in group.rows if row not in left_out}
+    left_out = unexplained(group)
+    pairs = [(row, group.baseline_of(row.target.id, baseline)) for row in group.rows if row not in left_out]
+    return {row.target.id: overhead(row.trials, theirs.trials) for row, theirs in pairs if theirs is not None and row is not theirs}
 
 
 def composite_of(trials: Sequence[Trial]) -> Composite | None:
@@ -152,17 +172,24 @@ def composite_of(trials: Sequence[Trial]) -> Composite | None:
         return None
     figures: dict[str, dict[str, Rounds]] = {}
     best: dict[tuple[str, str], list[Trial]] = {}
-    for cell in cells(trials):
+    for cell in map(last_attempts, cells(trials)):
         plan = cell[0].plan
-        if plan.workload in WEIGHTS and plan.load.rate_rps is None and (rounds := THROUGHPUT.rounds(last_attempts(cell))):
-            of_target = figures.setdefault(plan.target, {})
-            if _median(rounds) >= _median(of_target.get(plan.workload, {})):
-                of_target[plan.workload] = rounds
-                best[plan.target, plan.workload] = last_attempts(cell)
-    return composite(figures, {target for (target, _), cell in best.items() if overall(cell).kind in BOUNDS})
+        if plan.workload not in WEIGHTS or plan.load.rate_rps is not None:
+            continue
+        of_target, rounds = figures.setdefault(plan.target, {}), THROUGHPUT.rounds(cell)
+        if rounds and not lost_too_many(cell) and _median(rounds) >= _median(of_target.get(plan.workload, {})):
+            of_target[plan.workload] = rounds
+            best[plan.target, plan.workload] = cell
+    return composite(
+        figures,
+        {target for (target, _), cell in best.items() if overall(cell).kind in BOUNDS},
+        shared=any(trial.plan.cores.shared for cell in best.values() for trial in cell),
+    )
 
 
 def _headline(group: Group) -> Figure:
+    if group.load.is_of_startup:
+        return READY_SPEED
     return SPEED if group.client_work is not None else figures(group)[0]
 
 
@@ -171,12 +198,22 @@ def _tested(group: Group, figure: Figure) -> tuple[list[Row], AllPairs]:
     rows = _eligible(group)
     rounds = [figure.rounds(row.trials) for row in rows]
     kept = pooled(rounds)
-    return [rows[index] for index in kept], AllPairs([rounds[index] for index in kept], figure.resolution)
+    tested = [rows[index] for index in kept]
+    resolution = max((figure.resolution_of(row.trials) for row in tested), default=figure.resolution)
+    return tested, AllPairs([rounds[index] for index in kept], resolution)
+
+
+def _ranked(group: Group, rows: Sequence[Row]) -> tuple[list[int], list[int]]:
+    """Return the indexes of the rows that get ranks, and of the rows that are only lower bounds."""
+    ranked = [index for index, row in enumerate(rows) if row.target.id != group.proxy_baseline]
+    return ranked, [index for index, row in enumerate(rows) if row.is_lower_bound]
 
 
 def _eligible(group: Group) -> list[Row]:
     left_out = unexplained(group)
-    return [row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not lost_too_many(row) and row not in left_out]
+    return [
+        row for row in group.rows if row.summary.rounds_counting >= ROUNDS_MIN and not lost_too_many(row.trials) and row not in left_out
+    ]
 
 
 def _is_proven(row: Row) -> bool:
@@ -203,11 +240,12 @@ def comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) 
     left_out = unexplained(group)
 
     def compared(ours: Row, theirs: Row) -> Comparison | None:
-        if lost_too_many(ours) or lost_too_many(theirs) or ours in left_out:
+        if lost_too_many(ours.trials) or lost_too_many(theirs.trials) or ours in left_out:
             return None
         if ours.target.id in places and theirs.target.id in places:
             return tested.comparison(places[ours.target.id], places[theirs.target.id])
-        found = compare(figure.rounds(ours.trials), figure.rounds(theirs.trials), figure.resolution)
+        resolution = figure.resolution_of((*ours.trials, *theirs.trials))
+        found = compare(figure.rounds(ours.trials), figure.rounds(theirs.trials), resolution)
         if found is None or found.p is None:
             return found
         return found.model_copy(update={"p_adjusted": min(found.p * math.comb(len(group.rows), 2), 1.0)})

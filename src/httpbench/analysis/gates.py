@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Self
 
+from httpbench.analysis.beyond import NOWHERE, Beyond, Cause, beyond
 from httpbench.analysis.compared import comparisons, lost_too_many
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Group, Row
@@ -46,25 +47,33 @@ class JudgedGate:
     unknown."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the ratio. ``None``: unknown."""
+    beyond: Beyond = NOWHERE
+    """Why the true ratio may lie beyond its interval."""
     obstacle: Obstacle | None = None
     """Why the gate could not be judged. ``None``: the gate was judged."""
     rounds: int = 0
     """Number of rounds in which both sides of the comparison have the metric."""
+    rounds_enough: int | None = None
+    """Number of rounds that would decide an inconclusive gate. ``None``: the gate isn't inconclusive, or the number isn't practical."""
     lost: Reason | None = None
     """Number of rounds that failed or were invalid, and why. ``None``: no such rounds kept the gate from being judged."""
 
     @property
-    def rounds_enough(self) -> int | None:
-        """Number of rounds that would decide an inconclusive gate. ``None``: the gate isn't inconclusive, or the number isn't practical."""
-        if self.passage is not Passage.INCONCLUSIVE or self.ratio is None or self.interval is None:
-            return None
-        return rounds_to_decide(self.gate, self.ratio, self.interval, self.rounds)
+    def causes(self) -> tuple[Cause, ...]:
+        """Why more rounds can't decide an inconclusive gate: the reasons why the true ratio may lie on the other side of the bound."""
+        if self.passage is not Passage.INCONCLUSIVE or self.ratio is None:
+            return ()
+        return self.beyond.higher if self.ratio < 1 + self.gate.change else self.beyond.lower
 
-    def by_ratio(self, found: Comparison | Change, rounds: int) -> Self:
+    def by_ratio(self, found: Comparison | Change) -> Self:
         """Return this gate with its ratio and result, or without them if there is an obstacle."""
         if self.obstacle is not None:
-            return replace(self, rounds=rounds)
-        return replace(self, rounds=rounds, ratio=found.ratio, interval=found.interval, passage=passage(self.gate, found.interval))
+            return replace(self, rounds=found.rounds)
+        outcome = passage(self.gate, found.interval, may_be_lower=bool(self.beyond.lower), may_be_higher=bool(self.beyond.higher))
+        judged = replace(self, rounds=found.rounds, ratio=found.ratio, interval=found.interval, passage=outcome)
+        if outcome is not Passage.INCONCLUSIVE or judged.causes:
+            return judged
+        return replace(judged, rounds_enough=rounds_to_decide(self.gate, found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +106,17 @@ def _of_table(group: Group, baseline: str | None, gates: Sequence[Gate]) -> Iter
 
 def _judged(gate: Gate, row: Row, theirs: Row, group: Group) -> RunGate:
     (found,) = comparisons(group, BY_NAME[gate.figure], [(row, theirs)])
-    lost = lost_rounds(row.trials) or lost_too_many(theirs)
-    obstacle = _obstacle(gate, group, lost, found)
-    judged = RunGate(gate=gate, group=group, baseline=theirs.target.id, row=row, obstacle=obstacle, lost=lost)
-    return judged.by_ratio(found, found.rounds) if found else judged
+    lost = lost_rounds(row.trials) or lost_too_many(row.trials) or lost_too_many(theirs.trials)
+    judged = RunGate(
+        gate=gate,
+        group=group,
+        baseline=theirs.target.id,
+        row=row,
+        obstacle=_obstacle(gate, group, lost, found),
+        lost=lost,
+        beyond=beyond(BY_NAME[gate.figure].name, row, theirs, found.interval if found else None),
+    )
+    return judged.by_ratio(found) if found else judged
 
 
 def _obstacle(gate: Gate, group: Group, lost: Reason | None, found: Comparison | None) -> Obstacle | None:

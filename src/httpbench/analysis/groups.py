@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from httpbench.analysis.rows import Group, LoadOrigin, Row
-from httpbench.model import Load, Measurement, Probed, Run, Scaling, Table, Trial
+from httpbench.model import Arrivals, Load, Measurement, Probed, Run, Scaling, Table, Trial
 from httpbench.stats.summary import Summary, cells, last_attempts, summarize
 
 GroupKey = tuple[Scaling, str, str, Load]
@@ -34,12 +34,27 @@ def groups(run: Run, trials: Sequence[Trial], summary_of: Summarize = summarize)
     found: dict[GroupKey, list[list[Trial]]] = {}
     for cell in cells(trials):
         _, scaling, workload, generator, load = cell[0].plan.cell
+        if load.share_of_peak is not None:
+            load = load.model_copy(update={"rate_rps": None, "peak_of": None})
         # Multi-core and prefork proxies get the same cores and share one baseline, so they share a table.
         own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
         found.setdefault((own, workload, generator, load), []).append(cell)
     probed = {trial.plan.target: trial.probed for trial in trials if trial.probed is not None}
     several = len({generator for _, _, generator, _ in found}) > 1
     return [_group(run, key, found[key], probed, summary_of, several_generators=several) for key in sorted(found, key=_table_place)]
+
+
+def over_connections(found: Sequence[Group]) -> list[list[Group]]:
+    """Return the sets of two or more tables of closed loops that differ only in the number of connections, which rises in each set.
+
+    Loads of servers that just started are left out, because they have no warm-up.
+    """
+    alike: dict[tuple[object, ...], list[Group]] = {}
+    for group in found:
+        if group.load.rate_rps is None and group.client_work is None and not group.load.is_of_startup:
+            others = group.load.model_copy(update={"connections": 1})
+            alike.setdefault((group.scaling, group.workload, group.load_generator, others), []).append(group)
+    return [sorted(several, key=lambda group: group.load.connections) for several in alike.values() if len(several) > 1]
 
 
 def _group(
@@ -51,19 +66,23 @@ def _group(
     *,
     several_generators: bool,
 ) -> Group:
-    scaling, workload, generator, load = key
+    scaling, workload, generator, _ = key
     trials = last_attempts(trial for cell in found for trial in cell)
     measurements = [trial.measurement for trial in trials if trial.measurement is not None]
     versions = [measurement.generator_version for measurement in measurements]
     versions += [trial.client.timer_version for trial in trials if trial.client is not None]
+    baselines = [cell for cell in found if cell[0].plan.load.peak_of not in (None, cell[0].plan.target)]
+    own_baselines = {row.summary.load.peak_of or "": row for row in _rows(run, baselines, probed, summary_of)}
+    rest = [cell for cell in found if cell not in baselines]
+    rows = tuple(sorted(_rows(run, rest, probed, summary_of), key=_proxy_place if run.table is Table.TCP_PROXIES else _row_place))
     return Group(
         scaling=scaling,
         workload=workload,
-        load=load,
+        load=max((cell[0].plan.load for cell in found), key=lambda load: load.rate_rps or 0.0),
         load_generator=generator,
         several_generators=several_generators,
         generator_version=versions[0] if versions else None,
-        cores_shared=any(trial.plan.cores.shared for trial in trials),
+        cores_shared=any(row.shares_cores for row in rows),
         backend_shared=any(trial.plan.cores.backend_shared for trial in trials),
         database_shared=any(trial.plan.cores.database_shared for trial in trials),
         target_cores=max(trial.plan.cores.physical(trial.plan.cores.target) for trial in trials),
@@ -71,11 +90,12 @@ def _group(
         scale=run.scale,
         rounds=max(len(last_attempts(cell)) for cell in found),
         generator_notes=tuple(note for measurement in measurements for note in measurement.notes),
-        rows=tuple(sorted(_rows(run, found, probed, summary_of), key=_proxy_place if run.table is Table.TCP_PROXIES else _row_place)),
+        rows=rows,
         load_origin=_load_origin(run, measurements),
         client_work=run.workloads[workload].client if workload in run.workloads else None,
-        slices=trials[0].plan.slices,
+        slices=next((trial.plan.slices for trial in trials if trial.plan.slices), None),
         proxy_baseline=run.baseline if run.table is Table.TCP_PROXIES else None,
+        own_baselines=own_baselines,
     )
 
 
@@ -99,6 +119,7 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
         cell = last_attempts(attempts)
         last = {trial.plan.number for trial in cell}
         summary = summary_of(cell)
+        profile = run.profile_of(summary.target, summary.scaling, summary.workload, summary.load)
         odd = size is not None and abs(size - usual) > SIZE_TOLERANCE * usual
         yield Row(
             target=run.targets[summary.target],
@@ -110,6 +131,7 @@ def _rows(run: Run, found: Sequence[Sequence[Trial]], probed: Mapping[str, Probe
             log_tail=_log_tail(cell),
             probed=probed.get(summary.target),
             measured=None if summary.rounds_counting else summary_of(cell, invalid=True),
+            kernel=profile.counts if profile else None,
         )
 
 
@@ -123,16 +145,28 @@ def _log_tail(cell: Sequence[Trial]) -> str | None:
 
 
 def _table_place(key: GroupKey) -> tuple[object, ...]:
-    """Return the sort key of a table. Workload, scaling and load generator come before the size of the load."""
+    """Return the sort key of a table. Workload, scaling and load generator come before the size of the load.
+
+    The tables at shares of the peak follow the table of the closed loop that measures the peak.
+    """
     scaling, workload, generator, load = key
-    return (workload, list(Scaling).index(scaling), generator, load.connections, load.pipeline, load.rate_rps or 0, str(load))
+    share = load.share_of_peak or 0.0
+    closed = load if load.share_of_peak is None else load.model_copy(update={"share_of_peak": None, "arrivals": Arrivals.CONSTANT})
+    return (workload, list(Scaling).index(scaling), generator, load.connections, load.pipeline, load.rate_rps or 0, str(closed), share)
 
 
 def _row_place(row: Row) -> tuple[bool, float, str]:
-    """Return the sort key of a row: throughput, or time for clients. Rows without results come last, sorted by id."""
-    client, throughput = row.summary.client, row.summary.throughput_rps
+    """Return the sort key of a row: throughput, the time of a client or start, or the number of failed requests if a backend fails.
+
+    Rows without results come last, sorted by id.
+    """
+    client, ready, throughput, failover = row.summary.client, row.summary.ready_s, row.summary.throughput_rps, row.summary.failover
+    if failover is not None:
+        return (False, failover.failed.median, row.target.id)
     if client is not None:
         return (False, client.median_s, row.target.id)
+    if ready is not None:
+        return (False, ready.median, row.target.id)
     return (throughput is None, -throughput.median if throughput else 0, row.target.id)
 
 

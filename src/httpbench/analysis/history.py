@@ -124,6 +124,20 @@ class Series:
         )
 
 
+def last_change(found: Sequence[Series], figure: str) -> LevelChange | None:
+    """Return the newest change of a metric that has not been followed by another one, or ``None``.
+
+    Only series that match the environment of the newest one count. If several cells changed, the change with the newest run is returned.
+    """
+    changes = [
+        (series.points[each.index].started_at, each)
+        for series in found
+        if series.figure == figure and not series.differs
+        for each in series.changes[-1:]
+    ]
+    return max(changes, key=lambda dated: dated[0])[1] if changes else None
+
+
 def histories(store: Store, target: str, commits_between: CommitsBetween | None = None) -> list[Series]:
     """Return the series of every metric of a target over the newest runs. For each cell, the newest environment comes first.
 
@@ -181,6 +195,8 @@ def _measured(runs: Sequence[RunFigures]) -> Iterator[_Measured]:
             counting = [trial for trial in rounds.values() if trial.throughput_rps is not None or trial.wall_s is not None]
             if counting:
                 plan = plan_of(text)
+                if plan.load.share_of_peak is not None:
+                    continue  # the rate differs between runs
                 yield _Measured(run, plan, workloads_of(run.workloads).get(plan.workload), counting)
 
 

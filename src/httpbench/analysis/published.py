@@ -36,8 +36,8 @@ class Beside:
         return rank_correlation([pair.ours_rps for pair in self.pairs], [pair.theirs_rps for pair in self.pairs])
 
     @property
-    def ranks(self) -> list[tuple[int, int]]:
-        """Published rank and our rank of each target, based on throughput alone."""
+    def places(self) -> list[tuple[int, int]]:
+        """Place of each target by throughput in the published results and in ours. Unlike ranks, places ignore noise."""
         theirs = sorted((pair.theirs_rps for pair in self.pairs), reverse=True)
         ours = sorted((pair.ours_rps for pair in self.pairs), reverse=True)
         return [(theirs.index(pair.theirs_rps) + 1, ours.index(pair.ours_rps) + 1) for pair in self.pairs]

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from httpbench.model import ClientWork, Load, Probed, Scaling, Target, Trial, VerdictKind
+from httpbench.model import (
+    BETWEEN_EVENTS,
+    FIRST_BYTE,
+    FIRST_EVENT,
+    ClientWork,
+    KernelCounts,
+    Load,
+    Probed,
+    Scaling,
+    Target,
+    Trial,
+    VerdictKind,
+)
 from httpbench.stats.summary import Estimate, Latency, Summary
 
 BOUNDS = (VerdictKind.GENERATOR, VerdictKind.BOTH, VerdictKind.DATABASE)
 """Verdicts that make a result only a lower bound, because something other than the target was full or nearly full."""
+
+VISIBLE_SHARE = 0.05
+"""Minimum difference between the time to the first byte and the latency that tables and charts show, as a share of the latency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +47,8 @@ class Row:
     """Results of the rounds that don't count, if no round counts. Tables show these results struck through and never compare them."""
     repeated: tuple[Trial, ...] = ()
     """Disturbed trials that were followed by another attempt."""
+    kernel: KernelCounts | None = None
+    """What the kernel counted in the profiled round. ``None``: the run has no profiles, or the kernel counted nothing."""
 
     @property
     def counts(self) -> bool:
@@ -54,14 +72,49 @@ class Row:
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether something other than the target was full or nearly full, so that the target may be faster than measured."""
+        """Whether something other than the target was full or nearly full, so that the target may be faster than measured.
+
+        The limit of the load says nothing about how fast a server starts.
+        """
+        if self.summary.load.is_of_startup:
+            return False
         limits = (*BOUNDS, *([VerdictKind.BACKEND] if self.target.is_declared else []))
         return self.counts and self.summary.verdict.kind in limits
 
     @property
+    def shares_cores(self) -> bool:
+        """Whether the load generator used cores of the target in any round."""
+        return any(trial.plan.cores.shared for trial in self.trials)
+
+    @property
     def latency(self) -> Latency | None:
-        """Response time if the load has a rate and the load generator reports it, otherwise service time."""
-        return self.summary.response_time_us or self.summary.service_time_us
+        """Response time if the load has a rate and the load generator reports it, otherwise service time.
+
+        For event streams, it is the time to the first event. For an overload, it is the service time: requests wait longer and longer
+        before they are sent, so response times would only show how long the overload lasted.
+        """
+        if self.summary.load.is_overload:
+            return self.summary.service_time_us
+        return self.summary.first_event_us or self.summary.response_time_us or self.summary.service_time_us
+
+    def latency_estimate(self, figure: str) -> Estimate | None:
+        """Return a statistic of the latency such as ``p99``, of the time to the first byte such as ``ttfb_p99``, or of events."""
+        summary = self.summary
+        others = {FIRST_BYTE: summary.first_byte_us, FIRST_EVENT: summary.first_event_us, BETWEEN_EVENTS: summary.between_events_us}
+        prefix = next((prefix for prefix in others if figure.startswith(prefix)), "")
+        estimate: Estimate | None = getattr(others.get(prefix, self.latency), figure.removeprefix(prefix), None)
+        return estimate
+
+    @property
+    def has_events(self) -> bool:
+        """Whether the responses are event streams."""
+        return any(trial.measurement and trial.measurement.events for trial in self.trials)
+
+    @property
+    def begins_early(self) -> bool:
+        """Whether the first byte of a response arrives visibly earlier than the whole response."""
+        pairs = [(self.latency_estimate(f"{FIRST_BYTE}{name}"), self.latency_estimate(name)) for name in ("p50", "p99")]
+        return any(first.median < (1 - VISIBLE_SHARE) * last.median for first, last in pairs if first and last)
 
     @property
     def headline(self) -> Estimate | None:
@@ -95,6 +148,8 @@ class Group:
     scaling: Scaling
     workload: str
     load: Load
+    """The load that the rows share. If it is a share of each target's own peak, the rates of the rows differ, and this load has the highest
+    one."""
     load_generator: str
     several_generators: bool
     """Whether the run used more than one load generator."""
@@ -122,6 +177,17 @@ class Group:
     """Number of slices in each trial. ``None``: trials aren't measured in slices."""
     proxy_baseline: str | None = None
     """Id of the baseline of proxies. The baseline has no rank because it is not a proxy. ``None``: the targets are not proxies."""
+    own_baselines: Mapping[str, Row] = field(default_factory=dict)
+    """Baseline of each proxy by the proxy's id, if the load is a share of each target's own peak: the backend at the same rate."""
+
+    @property
+    def has_events(self) -> bool:
+        """Whether the responses are event streams."""
+        return any(row.has_events for row in self.rows)
+
+    def baseline_of(self, target: str, baseline: str | None) -> Row | None:
+        """Return the row that a proxy is compared with, or ``None`` if there is none. ``baseline`` is the id of the run's baseline."""
+        return self.own_baselines.get(target) or self.row(baseline)
 
     def row(self, target: str | None) -> Row | None:
         """Return the row of a target, or ``None`` if this table lacks it."""

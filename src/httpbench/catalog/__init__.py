@@ -5,8 +5,8 @@ from __future__ import annotations
 from httpbench.catalog.catalog import Catalog, load, load_named, load_valid
 from httpbench.catalog.files import sentences
 from httpbench.catalog.proofs import read_proofs, record_proofs
+from httpbench.catalog.published import read_published
 from httpbench.catalog.select import kind_of, matching, select
-from httpbench.catalog.techempower_results import read_results
 from httpbench.paths import root
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "load_valid",
     "matching",
     "read_proofs",
-    "read_results",
+    "read_published",
     "record_proofs",
     "root",
     "select",

@@ -19,6 +19,7 @@ HEADER = """\
 #
 # scaling: the scalings that passed; empty: the target was built but failed. sources: the fingerprint of the verified sources.
 # h2spec: the numbers of its tests of HTTP/2 that passed and, by section, that failed; `verify --tls --http2 --record` adds them.
+# ambiguous: what an HTTP proxy does with each ambiguous request.
 """
 
 
@@ -55,6 +56,9 @@ def _entry(proof: Proof) -> str:
     if proof.h2spec is not None:
         failed = ", ".join(f"{_text(section)} = {count}" for section, count in sorted(proof.h2spec.failed.items()))
         lines.append(f"h2spec = {{ passed = {proof.h2spec.passed}, failed = {{{f' {failed} ' if failed else ''}}} }}")
+    if proof.ambiguous:
+        outcomes = ", ".join(f"{_text(name)} = {_text(outcome)}" for name, outcome in proof.ambiguous.items())
+        lines.append(f"ambiguous = {{ {outcomes} }}")
     lines += [f"{key} = {_text(value)}" for key, value in (("sources", proof.sources), ("note", proof.note)) if value is not None]
     return "\n".join(lines) + "\n"
 

@@ -7,7 +7,6 @@ standard deviation, maximum). CPU time and memory are unknown.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,41 +15,18 @@ from typing import Any
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.catalog.files import sentences
-from httpbench.catalog.foreign import foreign_target, json_data
+from httpbench.catalog.foreign import foreign_target
+from httpbench.catalog.imported import PublishedRow, published_environment, published_run, read_published_json, time_us, utc_time
 from httpbench.catalog.techempower import NAME
 from httpbench.catalog.workload_names import find
 from httpbench.errors import CatalogError, SelectionError
-from httpbench.model import (
-    WARMUP_S_MAX,
-    Build,
-    Cores,
-    Distribution,
-    Entry,
-    Environment,
-    Load,
-    Measurement,
-    Requests,
-    Run,
-    RunStatus,
-    Scaling,
-    Target,
-    Trial,
-    TrialPlan,
-    Verdict,
-    VerdictKind,
-    Workload,
-)
-from httpbench.paths import id_part
+from httpbench.model import WARMUP_S_MAX, Build, Distribution, Entry, Load, Measurement, Requests, Run, Scaling, Target, Trial, Workload
 from httpbench.text import one_line
 
 ONE_REQUEST = ("json", "db", "fortune")
 PIPELINED, PIPELINE = "plaintext", 16
-US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 ERRORS = {"5xx": "unexpected_status", "timeout": "timeout", "connect": "connect_other", "read": "reset", "write": "reset"}
 """httpbench's kind of error for each of wrk's error counters. The counter ``5xx`` includes every status other than 2xx and 3xx."""
-NO_CORES = Cores(target=(), generator=(), harness=(), shared=False)
-PUBLISHED = Verdict(kind=VerdictKind.UNKNOWN)
-ENVIRONMENT_MAX = 200
 
 
 class _Known(BaseModel):
@@ -103,52 +79,36 @@ def read_results(path: Path, workloads: Mapping[str, Workload], command: Sequenc
     results = _results(path)
     if problem := _beyond_the_model(results, workloads):
         raise _wrong(path, problem)
+    rows = list(_rows(results, path, workloads))
+    if not rows:
+        raise CatalogError([f"{path}: contains no results"])
+    return published_run(
+        NAME,
+        rows,
+        key=results.uuid,
+        started_at=_time(results.start_ms),
+        finished_at=_time(results.end_ms) if results.end_ms else None,
+        environment=published_environment(results.environment, kernel=results.kernel, system=results.system, commit=results.commit),
+        command=command,
+        name=name,
+    )
+
+
+def _rows(results: _Results, path: Path, workloads: Mapping[str, Workload]) -> Iterator[PublishedRow]:
     targets = {one.name: _target(one) for one in results.metadata}
-    trials: list[Trial] = []
     used: dict[str, Workload] = {}
     for test, framework, level, raw in _measured(results, path):
         target = targets.setdefault(framework, _target(_Metadata(name=framework)))
         workload, load = _asked(results, test, level, path)
-        used.setdefault(workload, find(workloads, workload))
-        plan = TrialPlan(
-            number=len(trials),
-            round=0,
-            target=target.id,
-            scaling=Scaling.MULTI,
-            workload=workload,
-            load=load,
-            load_generator="wrk",
-            cores=NO_CORES,
-        )
-        measurement = _measurement(raw, results.duration_s)
-        trials.append(Trial(plan=plan, started_at=_time(results.start_ms), verdict=PUBLISHED, measurement=measurement))
-    if not trials:
-        raise CatalogError([f"{path}: contains no results"])
-    chosen = {trial.plan.target for trial in trials}
-    run = Run(
-        id=f"{_time(results.start_ms)[:19].replace(':', '').replace('-', '')}-{id_part(results.uuid)[:8]}",
-        started_at=_time(results.start_ms),
-        finished_at=_time(results.end_ms) if results.end_ms else None,
-        status=RunStatus.FINISHED,
-        command=tuple(command),
-        environment=_environment(results),
-        plan=tuple(trial.plan for trial in trials),
-        targets={target.id: target for target in targets.values() if target.id in chosen},
-        workloads=used,
-        name=name,
-        published=NAME,
-    )
-    return run, trials
+        yield PublishedRow(target, used.setdefault(workload, find(workloads, workload)), load, _measurement(raw, results.duration_s))
 
 
 def _results(path: Path) -> _Results:
     try:
-        return _Results.model_validate(json_data(path.read_text(encoding="utf-8-sig")))
-    except OSError as error:
-        raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
+        return _Results.model_validate(read_published_json(path))
     except ValidationError as error:
         raise _wrong(path, sentences(_Results, error)[0]) from None
-    except (ValueError, RecursionError) as error:  # also raised for binary data
+    except ValueError as error:  # also raised for binary data
         raise _wrong(path, one_line(str(error))) from None
 
 
@@ -202,7 +162,7 @@ def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
     for key, kind in ERRORS.items():
         if count := _count(raw, key):
             errors[kind] = errors.get(kind, 0) + count
-    times = {name: _us(raw.get(key)) for name, key in (("mean", "latencyAvg"), ("stddev", "latencyStdev"), ("max", "latencyMax"))}
+    times = {name: time_us(raw.get(key)) for name, key in (("mean", "latencyAvg"), ("stddev", "latencyStdev"), ("max", "latencyMax"))}
     return Measurement(
         generator="wrk",
         generator_version="published",
@@ -219,12 +179,6 @@ def _count(raw: Mapping[str, Any], key: str) -> int:
     return value if isinstance(value, int) and value > 0 else 0
 
 
-def _us(text: object) -> float | None:
-    """Convert text such as ``1.21ms`` to µs. Returns ``None`` for any other text."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(us|ms|s|m|h)", text) if isinstance(text, str) else None
-    return float(found[1]) * US[found[2]] if found else None
-
-
 def _target(one: _Metadata) -> Target:
     """Return a target with the id that it would have in a clone, assuming that folders have their usual names."""
     project = one.project_name or one.framework or one.name
@@ -233,32 +187,8 @@ def _target(one: _Metadata) -> Target:
     return foreign_target(entry, one.language or "unknown", project, variant, build=Build(), scaling=(Scaling.MULTI,), folder="")
 
 
-def _environment(results: _Results) -> Environment:
-    """Return the environment. Most of it is unknown, because the file describes the machine only in one line of text."""
-    return Environment(
-        hostname="published",
-        cpu_model=one_line(results.environment or "unknown")[:ENVIRONMENT_MAX],
-        cpus_online=0,
-        cpus_allowed=(),
-        smt=None,
-        governor=None,
-        turbo=None,
-        mitigations={},
-        memory_bytes=0,
-        kernel=results.kernel or "unknown",
-        os=results.system or "unknown",
-        virtualization=None,
-        load_average_1m=0.0,
-        open_files_limit=0,
-        cgroup_version=None,
-        git_commit=results.commit,
-        httpbench_version="none",
-        versions={},
-    )
-
-
 def _time(ms: int) -> str:
     try:
-        return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return utc_time(datetime.fromtimestamp(ms / 1000, UTC))
     except (OverflowError, ValueError, OSError):
         raise CatalogError([f"startTime or completionTime: {ms} is not a time in milliseconds"]) from None

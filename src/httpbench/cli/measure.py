@@ -24,7 +24,7 @@ from httpbench.report.terminal.run import render_terminal
 from httpbench.report.words.columns import View
 from httpbench.report.words.columns import names as column_names
 from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
-from httpbench.report.words.gates import gate_sentence
+from httpbench.report.words.gates import run_gate_sentences
 from httpbench.report.words.notes import explaining
 from httpbench.run import RunSpec, estimate_s, make_plan, make_run, refusals, require_programs, with_database_cores, with_warmup_of_its_own
 from httpbench.stats.gates import Passage, leaves_open
@@ -87,8 +87,8 @@ def measure(spec: RunSpec, source: LoadSource, record: RecordOptions, files: Exp
     outcome = build_and_run(spec, record, source)
     report(outcome, record.db, files, view)
     judged = gated(outcome.run, outcome.trials)  # empty if the run was interrupted
-    for gate in judged:
-        files.tables.print(gate_sentence(gate), soft_wrap=True)
+    for sentence in run_gate_sentences(outcome.run, judged):
+        files.tables.print(sentence, soft_wrap=True)
     return exit_code(outcome, [gate.passage for gate in judged])
 
 

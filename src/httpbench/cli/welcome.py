@@ -1,4 +1,4 @@
-"""``httpbench`` without a verb: a summary of this machine and of useful commands, in ten lines."""
+"""``httpbench`` without a verb: a summary of this machine, the next step, and other useful commands."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from httpbench import __version__
 from httpbench.cli.terminal import console
+from httpbench.paths import default_database
 
 if TYPE_CHECKING:
     from httpbench.model import Target
@@ -33,7 +34,11 @@ def welcome() -> None:
         f"Load generators: {', '.join(name for name in load.GENERATORS if load.get(name).locate()) or 'none'}",
         f"Not ready: {', '.join(f'{found.count(state)} {text}' for state, text in words.items() if state in found) or 'none'}",
         "",
-        *(f"  {command:<{COMMAND_CHARACTERS}}  {purpose}" for command, purpose in _next(_servers(ready))),
+        "Next step:",
+        _line(*_next_step(_servers(ready), has_runs=default_database().exists())),
+        "",
+        "Other commands:",
+        *(_line(*each) for each in _commands(_servers(ready))),
     ]
     console.echo("\n".join(lines))
 
@@ -47,13 +52,27 @@ def _servers(ready: Sequence[Target]) -> list[str]:
     return [*dict.fromkeys([*sorted(by_language.values()), *(target.id for target in servers)])][:2]
 
 
-def _next(servers: Sequence[str]) -> list[tuple[str, str]]:
+def _line(command: str, purpose: str) -> str:
+    return f"  {command:<{COMMAND_CHARACTERS}}  {purpose}"
+
+
+def _next_step(servers: Sequence[str], *, has_runs: bool) -> tuple[str, str]:
+    """Return the command that is most useful now, with its purpose: see results, else measure, else install something to measure."""
+    if has_runs:
+        return "httpbench report", "show your last run again"
+    if len(servers) == 2:
+        return f"httpbench bench {' '.join(servers)}", "compare two servers"
+    return "httpbench setup c/nginx c/epoll", "install two servers to try"
+
+
+def _commands(servers: Sequence[str]) -> list[tuple[str, str]]:
     """Return useful commands with their purposes. The commands use targets that are ready, if there are enough of them."""
     compare = f"httpbench bench {' '.join(servers)}" if len(servers) == 2 else "httpbench bench --suite quick --skip-missing"
     return [
         ("httpbench run './old {port}' './new {port}'", "compare servers of your own"),
         (compare, "compare built-in servers"),
         (f"httpbench saturate {servers[0] if servers else 'c/nginx'} --slo 'p99<5ms'", "find the highest rate"),
+        ("httpbench doctor", "find what disturbs results"),
         ("httpbench list", "list targets and their state"),
         ("httpbench --help", "list all verbs"),
     ]

@@ -11,7 +11,6 @@ import hashlib
 import platform
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from httpbench.load import LoadGenerator, programs
 from httpbench.load.native import PROGRAM
 from httpbench.load.tool import Found, first_version
 from httpbench.model import Target
-from httpbench.paths import root
 from httpbench.text import listed
 
 NATIVE = "native"
@@ -136,8 +134,8 @@ def _printed(connection: SshConnection, argv: tuple[str, ...]) -> str:
 def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
     """Return the file to copy to a load host with a given architecture.
 
-    In a checkout, this function builds the file. An installed package includes it. In all other cases, the file is ``program`` itself,
-    which requires the C library of this machine.
+    In a checkout, this function builds the file. Otherwise, the file is ``program`` itself, which runs everywhere if it came with a wheel
+    from PyPI. Other builds may require the C library of this machine.
 
     Args:
         program: The native load generator of this machine.
@@ -149,7 +147,7 @@ def portable(program: Path, machine: str, say: Callable[[str], None]) -> Path:
     """
     if machine not in MACHINES:
         raise UsageError(f"{PROGRAM} runs on {listed(MACHINES)}, not on {machine}", hint="name another load host")
-    found = _built(program, machine, say) or _packaged(program, machine)
+    found = _built(program, machine, say)
     if found is not None:
         return found
     if machine == platform.machine():
@@ -172,9 +170,3 @@ def _built(program: Path, machine: str, say: Callable[[str], None]) -> Path | No
         if done.returncode and machine == platform.machine():
             return None  # a file from an earlier build may be out of date
     return found if found.is_file() else None
-
-
-def _packaged(program: Path, machine: str) -> Path | None:
-    """Return the build for ``machine`` that was installed from the same wheel as ``program``, or ``None`` if there is none."""
-    found = root() / "programs" / f"{PROGRAM}-{machine}"
-    return found if program.parent == Path(sys.executable).parent and found.is_file() else None

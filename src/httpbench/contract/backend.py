@@ -1,7 +1,7 @@
-"""A backend for checking the contract of a proxy. The first line of each connection tells the backend what to do.
+"""Backends for checking the contract of a proxy.
 
 A check must control both ends of a proxy, for example to close one direction and continue in the other, to reset connections, to stay
-silent, or to compare the bytes that arrived. The backend runs in its own thread on one event loop. It is meant for checks, not for load.
+silent, or to compare the bytes that arrived. A backend runs in its own thread on one event loop. It is meant for checks, not for load.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import random
 import socket
 import struct
 import threading
+from collections.abc import Coroutine
 from concurrent.futures import Future
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from httpbench.model import Expectation, Workload
 
@@ -25,6 +26,8 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER with a timeout of zero, so
 CHUNK_BYTES = 65_536
 STARTED_LIMIT_S = 10.0
 
+Result = TypeVar("Result")
+
 
 def pattern(size: int, seed: int = 1) -> bytes:
     """Return pseudorandom bytes. The same size and seed always result in the same bytes."""
@@ -35,31 +38,16 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-class ScriptedBackend:
-    """A context manager that runs a backend, which executes the commands that its connections receive.
-
-    It listens on ``port`` until the block ends.
-
-    The first line of each connection consists of a command and a word:
-
-    - ``GET …``: responds with ``HELLO`` to this request and to all later requests
-    - ``echo x``: sends back all bytes that arrive, until the other side finishes sending
-    - ``download N``: sends N bytes of the pattern and closes the connection
-    - ``upload x``: reads until the other side finishes sending, then sends the SHA-256 of the bytes read
-    - ``listen N``: sends N bytes of the pattern and finishes sending; ``received[N]`` keeps the SHA-256 of the bytes from the other side
-    - ``hold x``: sends nothing; ``ended[x]`` records how the connection ended
-    - ``reset x``: resets the connection
-    """
+class Backend:
+    """A context manager that runs a backend. The backend listens on ``port`` of loopback until the block ends."""
 
     def __init__(self) -> None:
         self.port = 0
-        self.received: dict[str, str] = {}
-        self.ended: dict[str, str] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="backend of a proxy", daemon=True)
         self._server: asyncio.Server | None = None
 
-    def run(self, work: Any) -> Future[Any]:
+    def run(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Run a coroutine on the backend's event loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
@@ -85,15 +73,39 @@ class ScriptedBackend:
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            line = (await reader.readline()).decode(errors="replace").strip()
-            command, _, word = line.partition(" ")
-            await self._obey(command, word, reader, writer)
-        except (OSError, asyncio.CancelledError):
-            pass  # the proxy closed the connection, or this backend is stopping; the check detects the closed connection on its side
+            await self._serve(reader, writer)
+        except (OSError, EOFError, ValueError, asyncio.CancelledError):
+            pass  # the proxy closed the connection or sent nonsense, or this backend is stopping; the check detects the closed connection
         finally:
             writer.close()
 
-    async def _obey(self, command: str, word: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection, which is closed afterward. A subclass must define this method."""
+        raise NotImplementedError
+
+
+class ScriptedBackend(Backend):
+    """A backend for proxies in TCP mode, which executes the commands that its connections receive.
+
+    The first line of each connection consists of a command and a word:
+
+    - ``GET …``: responds with ``HELLO`` to this request and to all later requests
+    - ``echo x``: sends back all bytes that arrive, until the other side finishes sending
+    - ``download N``: sends N bytes of the pattern and closes the connection
+    - ``upload x``: reads until the other side finishes sending, then sends the SHA-256 of the bytes read
+    - ``listen N``: sends N bytes of the pattern and finishes sending; ``received[N]`` keeps the SHA-256 of the bytes from the other side
+    - ``hold x``: sends nothing; ``ended[x]`` records how the connection ended
+    - ``reset x``: resets the connection
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.received: dict[str, str] = {}
+        self.ended: dict[str, str] = {}
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line = (await reader.readline()).decode(errors="replace").strip()
+        command, _, word = line.partition(" ")
         match command:
             case "GET":
                 while True:
@@ -125,5 +137,10 @@ class ScriptedBackend:
                 except OSError:
                     self.ended[word] = "reset"
             case "reset":
-                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
-                writer.transport.abort()
+                reset(writer)
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Reset a connection."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+    writer.transport.abort()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from httpbench.http.server import Server
@@ -20,6 +20,8 @@ class Check:
     problem: str | tuple[Reason, ...] | None
     limit: Limit | None = None
     declared: bool = False
+    excuses: tuple[Limit, ...] = ()
+    """The limits that excuse a failure, the narrowest last."""
 
     @property
     def passed(self) -> bool:
@@ -31,3 +33,18 @@ class Check:
         if self.declared and self.limit is not None and not self.limit.shows_always:
             return True
         return (self.problem is None) != self.declared
+
+
+def limits_to_declare(declared: Sequence[Limit], checks: Sequence[Check]) -> tuple[Limit, ...]:
+    """Return the limits that a target must declare, so that each of these checks passes that a limit can excuse.
+
+    Limits that none of the checks covers are kept. Of several limits that would do, one that is declared is chosen, else the narrowest.
+    """
+    covered = {limit for check in checks for limit in check.excuses}
+    contradicted = {limit for check in checks for limit in check.excuses if check.problem is None and limit.shows_always}
+    found = [limit for limit in declared if limit not in covered or not limit.shows_always]
+    for check in sorted((check for check in checks if check.problem is not None), key=lambda check: len(check.excuses)):
+        possible = [limit for limit in check.excuses if limit not in contradicted]
+        if possible and not any(limit in found for limit in possible):
+            found.append(next((limit for limit in possible if limit in declared), possible[-1]))
+    return tuple(sorted(found, key=lambda limit: (limit not in declared, list(Limit).index(limit))))

@@ -1,4 +1,4 @@
-"""Check the contract of a TCP proxy, clause by clause (:data:`CLAUSES`), from both ends of the proxy.
+"""Check the contract of a proxy in TCP mode, clause by clause (:data:`CLAUSES`), from both ends of the proxy.
 
 A proxy must deliver all bytes that enter at one end to the other end, in order. The checks therefore compare every byte, in situations
 in which proxies tend to fail: both directions at once, one direction that ends before the other, a reader that is slower than the sender,
@@ -12,7 +12,7 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from httpbench.contract.backend import CHUNK_BYTES, RESET_ON_CLOSE, ScriptedBackend, digest, pattern
@@ -61,7 +61,8 @@ def check_proxy(host: str, port: int, backend: ScriptedBackend, limits: tuple[Li
             problem = f"nothing more arrived within {LIMIT_S:g} s"
         except OSError as error:
             problem = f"the connection broke: {error.strerror or error}"
-        checks.append(Check(name, problem, limit, declared=limit is not None and limit in limits))
+        excuses = () if limit is None else (limit,)
+        checks.append(Check(name, problem, limit, declared=limit in limits, excuses=excuses))
     return checks
 
 
@@ -139,8 +140,12 @@ def passes_on_a_reset_of_the_backend(proxy: Proxy) -> str | None:
 
 
 def carries_many_connections(proxy: Proxy) -> str | None:
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, word: str) -> str:
+        writer.write(word.encode())
+        return (await reader.readexactly(len(word))).decode()
+
     with open_files.raised(OWN_FILES):
-        return str(found) if (found := proxy.backend.run(_many(proxy)).result(2 * MANY_LIMIT_S)) else None
+        return proxy.backend.run(on_many_connections(proxy.host, proxy.port, echo, b"echo many\n")).result(2 * MANY_LIMIT_S)
 
 
 CLAUSES: tuple[tuple[str, Callable[[Proxy], str | None], Limit | None], ...] = (
@@ -154,27 +159,33 @@ CLAUSES: tuple[tuple[str, Callable[[Proxy], str | None], Limit | None], ...] = (
 )
 
 
-async def _many(proxy: Proxy) -> str | None:
-    """Open all connections first, then send different bytes over each. Return the problem, or ``None``."""
+Exchange = Callable[[asyncio.StreamReader, asyncio.StreamWriter, str], Awaitable[str]]
+"""A function that sends a word over a connection, and returns the word that comes back."""
+
+
+async def on_many_connections(host: str, port: int, exchange: Exchange, opening: bytes = b"") -> str | None:
+    """Open all connections first, then exchange different words over each. Return the problem, or ``None``.
+
+    ``opening`` contains the first bytes of each connection.
+    """
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def opened() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         async with turns:
-            reader, writer = await asyncio.open_connection(proxy.host, proxy.port)
-            writer.write(b"echo many\n?")
-            await reader.readexactly(1)
+            reader, writer = await asyncio.open_connection(host, port)
+            writer.write(opening)
+            await exchange(reader, writer, "first")
             return reader, writer
 
-    async def echoes_its_own(number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        own = digest(str(number).encode()).encode()
-        writer.write(own)
-        return await reader.readexactly(len(own)) == own
+    async def exchanges_its_own(number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        own = digest(str(number).encode())
+        return await exchange(reader, writer, own) == own
 
     tasks = [asyncio.ensure_future(opened()) for _ in range(CONNECTIONS)]
     try:
         async with asyncio.timeout(MANY_LIMIT_S):
             pairs = await asyncio.gather(*tasks)
-            correct = await asyncio.gather(*(echoes_its_own(number, *pair) for number, pair in enumerate(pairs)))
+            correct = await asyncio.gather(*(exchanges_its_own(number, *pair) for number, pair in enumerate(pairs)))
     except (TimeoutError, asyncio.IncompleteReadError, OSError) as error:
         count = sum(task.done() and not task.cancelled() and task.exception() is None for task in tasks)
         return (
@@ -188,7 +199,7 @@ async def _many(proxy: Proxy) -> str | None:
         for done in await asyncio.gather(*tasks, return_exceptions=True):
             if not isinstance(done, BaseException):
                 done[1].transport.abort()
-    return None if all(correct) else f"{correct.count(False)} of {CONNECTIONS:,} connections received bytes of other connections"
+    return None if all(correct) else f"{correct.count(False)} of {CONNECTIONS:,} connections received other bytes than their own"
 
 
 def _echoes(proxy: Proxy) -> str | None:

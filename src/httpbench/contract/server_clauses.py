@@ -37,7 +37,7 @@ def check_server(server: Server, limits: tuple[Limit, ...], clauses: tuple[Claus
         except OSError as error:
             problem = f"could not be reached: {error.strerror or error}"
         limit = next((limit for limit in excuses if limit in limits), None)
-        checks.append(Check(name, problem, limit, declared=limit is not None))
+        checks.append(Check(name, problem, limit, declared=limit is not None, excuses=excuses))
     return checks
 
 

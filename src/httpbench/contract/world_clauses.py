@@ -120,15 +120,11 @@ def _rows(server: Server, connection: Connection) -> list[Row]:
     response = server.ask(connection)
     if problem := server.problem(response):
         raise ExchangeError(f"{server.workload.request.path}: {problem}")
-    return _rows_in(response.body)
+    return rows_in(response.body)
 
 
-def row_ids(body: str) -> list[int]:
-    """Return the ids of the rows in a correct body, in order."""
-    return [row_id for row_id, _ in _rows_in(body)]
-
-
-def _rows_in(body: str | bytes) -> list[Row]:
+def rows_in(body: str | bytes) -> list[Row]:
+    """Return the id and the random number of each row in a correct body, in order."""
     value = json.loads(body)
     rows = [lower_keys(each) for each in (value if isinstance(value, list) else [value])]
     return [(row["id"], row["randomnumber"]) for row in rows]

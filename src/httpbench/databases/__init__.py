@@ -5,7 +5,8 @@ Like a load generator's adapter, this package starts nothing: it returns command
 
 from __future__ import annotations
 
-from httpbench.databases.counts import Counts, counting_problem, requires_rows
+from httpbench.databases.counts import UPDATE, Counts, counting_problem, requires_rows, tables_of
 from httpbench.databases.systems import HOST_NAME, SYSTEMS, System
+from httpbench.databases.world import numbers_problem
 
-__all__ = ["HOST_NAME", "SYSTEMS", "Counts", "System", "counting_problem", "requires_rows"]
+__all__ = ["HOST_NAME", "SYSTEMS", "UPDATE", "Counts", "System", "counting_problem", "numbers_problem", "requires_rows", "tables_of"]

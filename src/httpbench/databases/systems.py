@@ -6,7 +6,7 @@ the rows of a query. Processes and containers run the same scripts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +43,10 @@ class System:
     sessions_query: str
     """SQL that counts the target's connections."""
     counts_query: str
-    """SQL that returns the numbers of rows read by key, rows scanned and rows written since the server started."""
+    """SQL that returns the fields of :class:`Counts` since the server started.
+
+    ``{tables}`` is a list of tables in SQL, and ``{names}`` is a regular expression of their names.
+    """
 
     @property
     def folder(self) -> Path:
@@ -76,6 +79,13 @@ class System:
         """Return the command that prints the rows of a query."""
         return ("sh", str(folder / "ask.sh"), str(folder / DATA), str(port), query)
 
+    def counting(self, tables: Sequence[str]) -> str:
+        """Return the SQL that queries the counters of tables, which are named in lower case.
+
+        PostgreSQL's numbers of rows lack the last second of open connections. MariaDB counts all tables.
+        """
+        return self.counts_query.format(tables=", ".join(f"'{table}'" for table in tables), names="|".join(tables))
+
     def url(self, host: str, port: int) -> str:
         """Return the URL at which a target reaches the database."""
         return f"{self.scheme}://{USER}:{PASSWORD}@{host}:{port}/{NAME}"
@@ -97,8 +107,10 @@ SYSTEMS: Mapping[Database, System] = {
         version_query="SHOW server_version",
         sessions_query=f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{USER}'",
         counts_query=(
-            "SELECT coalesce(sum(idx_tup_fetch), 0), coalesce(sum(seq_tup_read), 0), coalesce(sum(n_tup_ins + n_tup_upd), 0)"
-            " FROM pg_stat_user_tables"
+            "SELECT coalesce(sum(idx_tup_fetch), 0), coalesce(sum(seq_tup_read), 0), coalesce(sum(n_tup_ins + n_tup_upd), 0),"
+            " (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements"
+            " WHERE query ~* '\\m({names})\\M' AND query !~* '^\\s*(insert|update|delete)')"
+            " FROM pg_stat_user_tables WHERE lower(relname) IN ({tables})"
         ),
     ),
     Database.MYSQL: System(
@@ -113,8 +125,9 @@ SYSTEMS: Mapping[Database, System] = {
         counts_query=(
             "SELECT CAST(SUM(IF(variable_name = 'HANDLER_READ_KEY', variable_value, 0)) AS INTEGER),"
             " CAST(SUM(IF(variable_name IN ('HANDLER_READ_NEXT', 'HANDLER_READ_RND_NEXT'), variable_value, 0)) AS INTEGER),"
-            " CAST(SUM(IF(variable_name IN ('HANDLER_UPDATE', 'HANDLER_WRITE'), variable_value, 0)) AS INTEGER)"
-            " FROM information_schema.global_status WHERE variable_name LIKE 'HANDLER%'"
+            " CAST(SUM(IF(variable_name IN ('HANDLER_UPDATE', 'HANDLER_WRITE'), variable_value, 0)) AS INTEGER),"
+            " CAST(SUM(IF(variable_name = 'COM_SELECT', variable_value, 0)) AS INTEGER)"
+            " FROM information_schema.global_status WHERE variable_name LIKE 'HANDLER%' OR variable_name = 'COM_SELECT'"
         ),
     ),
 }

@@ -9,7 +9,8 @@ from httpbench.host.cores.topology import Core, Topology, core_groups, read_topo
 from httpbench.host.doctor import examine
 from httpbench.host.facts.environment import read_environment
 from httpbench.host.facts.git import commits_between
-from httpbench.host.finding import Finding
+from httpbench.host.facts.repository import Repository
+from httpbench.host.finding import Finding, most_harmful
 from httpbench.host.knobs.all_knobs import KNOBS
 from httpbench.host.knobs.knob import Knob
 from httpbench.host.knobs.tuning import KnobTuning, Shown, TuningOutcome
@@ -23,6 +24,7 @@ __all__ = [
     "Knob",
     "KnobTuning",
     "Met",
+    "Repository",
     "Shown",
     "Topology",
     "TuningOutcome",
@@ -36,6 +38,7 @@ __all__ = [
     "examine",
     "find",
     "forget",
+    "most_harmful",
     "only_run_on",
     "packages",
     "partition",

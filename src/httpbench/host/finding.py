@@ -32,3 +32,16 @@ def judged(name: str, is_fine: bool, what: str, why: str, do: str, otherwise: Se
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Sort findings by severity."""
     return sorted(findings, key=lambda finding: WORST_FIRST.index(finding.severity))
+
+
+MOST_HARMFUL = ("busy-processes", "load-average", "cpu-quota", "steal", "memory-limit", "swap", "siblings", "cores")
+"""Findings that disturb a measurement most, the worst first. All other warnings follow in the order in which they were found."""
+
+
+def most_harmful(findings: Iterable[Finding], count: int) -> list[Finding]:
+    """Return the ``count`` warnings that disturb a measurement most. Busy processes explain the load average, so only they are included."""
+    warnings = [finding for finding in findings if finding.severity == "warning"]
+    if any(finding.name == "busy-processes" for finding in warnings):
+        warnings = [finding for finding in warnings if finding.name != "load-average"]
+    ranks = {name: rank for rank, name in enumerate(MOST_HARMFUL)}
+    return sorted(warnings, key=lambda finding: ranks.get(finding.name, len(ranks)))[:count]

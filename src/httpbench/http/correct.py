@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from httpbench.errors import StartError
-from httpbench.http.exchange import exchange
+from httpbench.http.exchange import begin_stream, exchange
 from httpbench.http.response import ExchangeError, NoResponseError, Response
 from httpbench.http.rules import rule_problems
 from httpbench.http.transport import PLAIN, Transport
@@ -24,7 +24,7 @@ OPENSSL_PLACES = re.compile(r"^\[.*?\]\s*|\s*\(_ssl\.c:\d+\)$")
 
 RETRY_S = 0.005
 ATTEMPT_S = 1.0  # doubles after each attempt without a response, because the first response of some servers takes many seconds
-WRONG_FOR_S = 1.0  # a starting server may send 503 for a moment, but incorrect responses for this long mean that it is broken
+WRONG_FOR_S = 1.0  # a starting server may send 503 or another certificate, but incorrect responses for this long mean that it is broken
 
 
 def problems(response: Response, surplus: bytes, expect: Expectation) -> list[str]:
@@ -52,7 +52,7 @@ def problems(response: Response, surplus: bytes, expect: Expectation) -> list[st
 def check(host: str, port: int, workload: Workload, transport: Transport = PLAIN) -> list[str]:
     """Send one request and return all problems with the response, each as a clause."""
     try:
-        return problems(*exchange(host, port, workload.request, transport=transport), workload.expect)
+        return problems(*_exchange(host, port, workload, 2.0, transport), workload.expect)
     except ExchangeError as error:
         return [str(error)]
     except OSError as error:
@@ -78,10 +78,10 @@ def wait_until_correct(
         hint = None
         try:
             limit_s = max(min(attempt_s, deadline - time.monotonic()), 0.001)
-            response, surplus = exchange(host, port, workload.request, limit_s, transport)
+            response, surplus = _exchange(host, port, workload, limit_s, transport)
         except ssl.SSLCertVerificationError as error:
-            trust = "trust its authority with --cacert FILE, or accept any certificate with -k"
-            raise StartError(f"its certificate is not trusted: {error.verify_message}", hint=trust) from None
+            problem = f"its certificate is not trusted: {error.verify_message}"
+            hint = "trust its authority with --cacert FILE, or accept any certificate with -k"
         except ssl.SSLError as error:
             problem = f"failed the TLS handshake: {one_line(OPENSSL_PLACES.sub('', str(error)).replace('_', ' ').lower())}"
         except OSError as error:
@@ -106,6 +106,13 @@ def wait_until_correct(
             break
         time.sleep(RETRY_S)
     raise StartError(problem, hint=hint)
+
+
+def _exchange(host: str, port: int, workload: Workload, timeout_s: float, transport: Transport) -> tuple[Response, bytes]:
+    """Send one request. Returns the response, or only its head if it is an event stream, and the bytes after it."""
+    if workload.sse:
+        return begin_stream(host, port, workload.request, timeout_s, transport), b""
+    return exchange(host, port, workload.request, timeout_s, transport)
 
 
 def sampled(response: Response) -> SampledResponse:

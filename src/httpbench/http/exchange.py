@@ -94,11 +94,27 @@ class Connection:
                 return response
         raise ExchangeError(f"sent more than {INTERIM_MAX} interim responses")
 
-    def _receive(self, method: str, deadline: float) -> Response:
+    def receive_head(self) -> Response:
+        """Return the head of the next final response. Raises :class:`ExchangeError`."""
+        deadline = time.monotonic() + self._timeout_s
+        for _ in range(INTERIM_MAX):
+            head = self._head(deadline)
+            if head.status >= 200:
+                return head
+        raise ExchangeError(f"sent more than {INTERIM_MAX} interim responses")
+
+    def receive_any(self, method: str = "GET") -> Response:
+        """Return the next response, even if it is interim. Raises :class:`ExchangeError`."""
+        return self._receive(method, time.monotonic() + self._timeout_s)
+
+    def _head(self, deadline: float) -> Response:
         if not self._buffer:
             self._more(deadline, BEFORE)
         endless = f"sent more than {HEAD_LIMIT_BYTES} bytes of headers"
-        head = _parse_head(self._until(b"\r\n\r\n", deadline, "before its headers were complete", endless))
+        return _parse_head(self._until(b"\r\n\r\n", deadline, "before its headers were complete", endless))
+
+    def _receive(self, method: str, deadline: float) -> Response:
+        head = self._head(deadline)
         framed, body = self._body(method, head, deadline)
         return replace(head, body=body, size_bytes=head.size_bytes + framed)
 
@@ -246,6 +262,21 @@ class Connection:
             self.ended = True
             raise ExchangeError(f"closed the connection {when}")
         self._buffer += data
+
+
+def begin_stream(host: str, port: int, request: Request, timeout_s: float = 2.0, transport: Transport = PLAIN) -> Response:
+    """Send a request for an event stream on a new connection, and close the connection after the head of the response.
+
+    Returns the response with an empty body. Raises the same exceptions as :func:`exchange`.
+    """
+    request = request.model_copy(update={"headers": {"Accept": "text/event-stream", **request.headers}})
+    if transport.http2:
+        from httpbench.http import http2  # importing h2 takes 20 ms
+
+        return http2.exchange(host, port, request, timeout_s, transport, only_head=True)
+    with Connection(host, port, timeout_s, transport) as connection:
+        connection.send(encode(request, f"{host}:{port}"))
+        return connection.receive_head()
 
 
 def exchange(host: str, port: int, request: Request, timeout_s: float = 2.0, transport: Transport = PLAIN) -> tuple[Response, bytes]:

@@ -12,11 +12,11 @@ from h2.connection import H2Connection
 from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, StreamEnded, StreamReset
 from h2.exceptions import ProtocolError
 
-from httpbench.http.response import BODY_LIMIT_BYTES, TOO_LARGE, ExchangeError, NoResponseError, Response
+from httpbench.http.response import BODY_LIMIT_BYTES, HOP_BY_HOP, TOO_LARGE, ExchangeError, NoResponseError, Response
 from httpbench.http.transport import HTTP2, Transport
 from httpbench.model import Request
 
-HOP_BY_HOP = frozenset({"connection", "host", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"})
+LEFT_OUT = HOP_BY_HOP | {"host"}
 """Headers of HTTP/1.1 that an HTTP/2 request must not contain (section 8.2.2), and ``Host``, which becomes ``:authority``."""
 RECEIVE_BYTES = 65_536
 NO_HTTP2 = "does not offer HTTP/2 in its TLS handshake (ALPN)"
@@ -24,8 +24,8 @@ NO_PROTOCOL = "no application protocol"
 """Part of OpenSSL's message if the server supports none of the offered protocols."""
 
 
-def exchange(host: str, port: int, request: Request, timeout_s: float, transport: Transport) -> Response:
-    """Send one request on a new connection and return the response.
+def exchange(host: str, port: int, request: Request, timeout_s: float, transport: Transport, *, only_head: bool = False) -> Response:
+    """Send one request on a new connection and return the response, or with ``only_head`` its head with an empty body.
 
     Raises :class:`ExchangeError` if the response isn't valid HTTP/2, and ``OSError`` if nothing listens on the port.
     """
@@ -40,7 +40,7 @@ def exchange(host: str, port: int, request: Request, timeout_s: float, transport
         if isinstance(connection, ssl.SSLSocket) and connection.selected_alpn_protocol() != HTTP2:
             raise ExchangeError(NO_HTTP2)
         try:
-            return _Exchange(connection, deadline, timeout_s).perform(request, f"{host}:{port}", transport.scheme)
+            return _Exchange(connection, deadline, timeout_s).perform(request, f"{host}:{port}", transport.scheme, only_head=only_head)
         except ProtocolError as error:
             raise ExchangeError(f"sent invalid HTTP/2: {error}") from None
 
@@ -56,10 +56,10 @@ class _Exchange:
         self._size_bytes = 0
         self._has_ended = False
 
-    def perform(self, request: Request, authority: str, scheme: str) -> Response:
+    def perform(self, request: Request, authority: str, scheme: str, *, only_head: bool) -> Response:
         own = {name.lower(): value for name, value in request.headers.items()}
         pseudo = {":method": request.method, ":scheme": scheme, ":authority": own.get("host", authority), ":path": request.path}
-        fields = [*pseudo.items(), *((name, value) for name, value in own.items() if name not in HOP_BY_HOP)]
+        fields = [*pseudo.items(), *((name, value) for name, value in own.items() if name not in LEFT_OUT)]
         body = request.body.encode()
         if body and "content-length" not in own:
             fields.append(("content-length", str(len(body))))
@@ -74,13 +74,13 @@ class _Exchange:
                 self._flush()
             else:
                 self._receive()
-        while not self._has_ended:
+        while not (self._has_ended or (only_head and self._headers)):
             self._receive()
         headers = tuple((name, value) for name, value in self._headers if not name.startswith(":"))
         status = next((value for name, value in self._headers if name == ":status"), "")
         if len(status) != 3 or not status.isdigit():
             raise ExchangeError(f"responded with the status `{status[:20]}`")
-        return Response(int(status), headers, bytes(self._body), self._size_bytes)
+        return Response(int(status), headers, b"" if only_head else bytes(self._body), self._size_bytes)
 
     def _flush(self) -> None:
         try:

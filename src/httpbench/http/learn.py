@@ -1,4 +1,4 @@
-"""Learn a server's correct response, if the workload doesn't define it, from three responses before the warm-up.
+"""Learn a server's correct responses, if the workload doesn't define them, from three responses to each request before the warm-up.
 
 If the three responses are equal, each later response must have the same status, media type and body. If their bodies differ, only status
 and media type are checked.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from httpbench.http.correct import problems
 from httpbench.http.exchange import exchange
@@ -19,6 +20,10 @@ from httpbench.model import Learned, Workload
 RESPONSES = 3
 PAUSE_S = 0.55
 """Pause between requests, in seconds. Three requests then take more than a second, so bodies that contain the time in seconds differ."""
+TOGETHER = 8
+"""Maximum number of requests that are sent at the same time, each on its own connection."""
+ROUND_MAX_S = 3.0
+"""Maximum time for one request each for many workloads, in seconds."""
 BODY_MAX_BYTES = 65_536
 """Maximum length of a body that is compared byte by byte. For a longer body, size and SHA-256 are compared."""
 
@@ -43,18 +48,60 @@ def learn(
     or the statuses differ. ``before`` contains the properties learned in an earlier trial of the same server. That trial has shown whether
     bodies change over time, so this trial needs no pauses.
     """
-    responses: list[Response] = []
-    for number in range(RESPONSES):
-        if number and before is None:
-            time.sleep(PAUSE_S)
-        try:
-            response, surplus = exchange(host, port, workload.request, transport=transport)
-        except (ExchangeError, OSError):
-            return None
-        if problems(response, surplus, workload.expect):
-            return None
-        responses.append(response)
-    if len({response.status for response in responses}) > 1:
+    return _learned(workload, _responses(host, port, [workload], transport, pauses=before is None)[0], before)
+
+
+def learn_each(host: str, port: int, workloads: Sequence[Workload], transport: Transport = PLAIN) -> list[tuple[Workload, Learned] | None]:
+    """Learn the correct response to each of several requests, as :func:`learn` does for one.
+
+    All of them share the same pauses. If a round of requests takes longer than ``ROUND_MAX_S``, nothing is learned for the rest of them.
+    """
+    return [
+        _learned(workload, found, None) for workload, found in zip(workloads, _responses(host, port, workloads, transport), strict=True)
+    ]
+
+
+def in_common(learned: Sequence[Learned]) -> Learned | None:
+    """Return what learned responses have in common, or ``None`` if their statuses differ."""
+    first = learned[0]
+    if any(each.status != first.status for each in learned):
+        return None
+    content_type = first.content_type if all(each.content_type == first.content_type for each in learned) else None
+    if any(each.body_sha256 != first.body_sha256 for each in learned):
+        return Learned(status=first.status, content_type=content_type)
+    return first.model_copy(update={"content_type": content_type})
+
+
+def _responses(
+    host: str, port: int, workloads: Sequence[Workload], transport: Transport, *, pauses: bool = True
+) -> list[list[Response] | None]:
+    """Return three correct responses to each request, or ``None`` for a request that failed or that was too late in its round."""
+    found: list[list[Response] | None] = [[] for _ in workloads]
+    with ThreadPoolExecutor(min(len(workloads), TOGETHER)) as threads:
+        for number in range(RESPONSES):
+            if number and pauses:
+                time.sleep(PAUSE_S)
+            end_s = time.monotonic() + ROUND_MAX_S
+
+            def ask(workload: Workload, end_s: float = end_s) -> Response | None:
+                return _correct_response(host, port, workload, transport) if time.monotonic() < end_s else None
+
+            left = [index for index, responses in enumerate(found) if responses is not None]
+            for index, response in zip(left, threads.map(ask, [workloads[index] for index in left]), strict=True):
+                found[index] = [*(found[index] or ()), response] if response else None
+    return found
+
+
+def _correct_response(host: str, port: int, workload: Workload, transport: Transport) -> Response | None:
+    try:
+        response, surplus = exchange(host, port, workload.request, transport=transport)
+    except (ExchangeError, OSError):
+        return None
+    return None if problems(response, surplus, workload.expect) else response
+
+
+def _learned(workload: Workload, responses: Sequence[Response] | None, before: Learned | None) -> tuple[Workload, Learned] | None:
+    if responses is None or len({response.status for response in responses}) > 1:
         return None
     has_bodies = workload.request.method != "HEAD" and (before is None or before.body_sha256 is not None)
     learned = _common(responses, bodies=has_bodies)

@@ -10,6 +10,10 @@ BODY_LIMIT_BYTES = 64 << 20
 TOO_LARGE = f"sent a body of more than {BODY_LIMIT_BYTES >> 20} MiB, which is the limit"
 
 
+HOP_BY_HOP = frozenset({"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"})
+"""Header fields, in lower case, that concern only one connection (RFC 9110, section 7.6.1). A proxy doesn't forward them."""
+
+
 class ExchangeError(Exception):
     """A response that is missing or isn't valid HTTP/1.1. The message is a clause such as `closed the connection before it responded`."""
 

@@ -61,8 +61,11 @@ class Container(Freezable):
     engine fails.
     """
 
-    def __init__(self, launch: Launch, log: Path):
-        """Start the container with its output going to ``log``. Raises :class:`StartError` if the engine can't start it."""
+    def __init__(self, launch: Launch, log: Path, timer: str | None = None):
+        """Start the container with its output going to ``log``. Raises :class:`StartError` if the engine can't start it.
+
+        ``timer`` is the timer of the engine's client (see :class:`Command`).
+        """
         self.launch = launch
         self._log = log
         self._removed = False
@@ -77,7 +80,7 @@ class Container(Freezable):
         name, *words = launch.labeled_command()
         argv = (command_line.program(launch.isolation.engine), *words)
         marks.mark(launch.isolation.engine, launch.name)
-        client = Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env})
+        client = Command(argv, Path("/"), {**command_line.environment(), **launch.passed_env}, timer=timer)
         self.tree = ProcessTree([client], stdout=log, stderr=log, last=removal.command(launch.isolation.engine, launch.name))
         try:
             self.pid = self._running_pid(name)

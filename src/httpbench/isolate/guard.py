@@ -16,12 +16,13 @@ processes of the subgroup in one step, including set-uid programs, and ``cgroup.
 the guard hold a lock on the subgroup's folder. If no process holds the lock, both were killed. The next guard then kills the processes in
 the subgroup and removes the subgroup.
 
-The protocol is one JSON object per line in both directions. The guard first reads ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin"}],
-"stdout": PATH, "stderr": PATH|null, "open_files": N}``. If ``stderr`` is ``null``, the commands inherit the guard's standard error. If both
-paths are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's input, by default
-``/dev/null``. Later, the guard reads ``{"stop": GRACE_S}`` or ``{"kill": true}``. If it reads an end of file instead, the harness was
-killed, and the guard stops everything within ``orphan_grace_s`` of the first line. The guard prints ``started`` (with its own process id
-and the commands' group) or ``failed``, then ``exited`` for each command that ends, and at the end ``stopped`` or ``killed``.
+The protocol is one JSON object per line in both directions. The guard first reads ``{"commands": [{"argv", "cwd", "env", "cpus", "stdin",
+"timer"}], "stdout": PATH, "stderr": PATH|null, "open_files": N}``. If ``stderr`` is ``null``, the commands inherit the guard's standard
+error. If both paths are the same, the file is a log; when it grows large, only its end is kept. ``stdin`` is the path of a command's input,
+by default ``/dev/null``. ``timer`` is null or the path of ``httpbench-timer``, which then executes the command and reports the time. Later,
+the guard reads ``{"stop": GRACE_S}`` or ``{"kill": true}``. If it reads an end of file instead, the harness was killed, and the guard stops
+everything within ``orphan_grace_s`` of the first line. The guard prints ``started`` (with its own process id, the commands' group, and the
+times from the timers) or ``failed``, then ``exited`` for each command that ends, and at the end ``stopped`` or ``killed``.
 
 If the first line has a command ``last``, the guard runs it after everything has ended, unless it reads ``{"done": true}`` first. The
 harness sends this once it has cleaned up by itself.
@@ -302,6 +303,9 @@ def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, e
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
+        if timer := command.get("timer"):
+            os.set_inheritable(error, True)
+            os.execve(timer, [timer, "--exec", str(error), *command["argv"]], command["env"])
         os.execvpe(command["argv"][0], command["argv"], command["env"])
     except OSError as problem:
         where = f" ({problem.filename})" if isinstance(problem.filename, str) else ""
@@ -312,6 +316,12 @@ def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, e
         os._exit(127)
 
 
+def time_and_problem(told: str) -> tuple[int | None, str]:
+    """Split what a child wrote into the time, which only a timer writes, and the reason why the command isn't running."""
+    first, _, rest = told.partition("\n")
+    return (int(first), rest.strip()) if first.isdigit() else (None, told)
+
+
 class Guard:
     def __init__(self, spec: dict[str, Any], wakeup: int, keeper: int, group: str | None):
         self.spec = spec
@@ -319,6 +329,7 @@ class Guard:
         self.keeper = keeper
         self.group = group
         self.pids: list[int] = []
+        self.executed_ns: list[int | None] = []
         self.running: set[int] = set()
         self.log: int | None = None
         self.log_bytes_dropped = 0
@@ -344,9 +355,10 @@ class Guard:
             self.pids.append(pid)
             self.running.add(pid)
             with os.fdopen(reader) as pipe:
-                problem = pipe.read()
+                executed_ns, problem = time_and_problem(pipe.read())
             if problem:
                 return problem
+            self.executed_ns.append(executed_ns)
         return None
 
     def reap(self) -> None:
@@ -506,7 +518,7 @@ def guard(keeper: int, group: str | None) -> None:
         guard.say(event="failed", reason=problem)
         guard.kill_all()
         return
-    guard.say(event="started", guard=os.getpid(), pids=guard.pids, group=group)
+    guard.say(event="started", guard=os.getpid(), pids=guard.pids, group=group, executed_ns=guard.executed_ns)
     guard.watch()
     if group:
         remove_group(group)  # the keeper does it too, unless it was killed

@@ -31,6 +31,11 @@ def label_of(engine: Engine, image: str, label: str) -> str:
     return command_line.ask(engine, "image", "inspect", "--format", f'{{{{index .Config.Labels "{label}"}}}}', image)
 
 
+def size_of(engine: Engine, image: str) -> int:
+    """Return the size of an image on this machine, in bytes. Raises :class:`ContainerError` if the engine doesn't know it."""
+    return int(command_line.ask(engine, "image", "inspect", "--format", "{{.Size}}", image))
+
+
 def familiar(image: str) -> str:
     """Return the name of an image as docker prints it: with a tag, and without the default registry."""
     name = image.removeprefix("localhost/").removeprefix("docker.io/").removeprefix("library/")

@@ -43,7 +43,8 @@ class Command:
     """A program to start.
 
     ``env`` is added to the variables that :mod:`~httpbench.host.inherited` passes on. ``cpus`` are the logical CPUs that the program may
-    use, or empty for all. ``stdin`` is a file or named pipe for the standard input, or ``None`` for an empty input.
+    use, or empty for all. ``stdin`` is a file or named pipe for the standard input, or ``None`` for an empty input. ``timer`` is the path
+    of ``httpbench-timer``, which reports when the command is executed, or ``None`` if this time isn't needed.
     """
 
     argv: tuple[str, ...]
@@ -51,6 +52,7 @@ class Command:
     env: Mapping[str, str]
     cpus: tuple[int, ...] = ()
     stdin: Path | None = None
+    timer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,8 @@ class ProcessTree(Freezable):
         self._guard_pid = int(event["guard"])
         self._group: str | None = event["group"]
         self.pids: tuple[int, ...] = tuple(event["pids"])
+        self.executed_ns: tuple[int | None, ...] = tuple(event["executed_ns"])
+        """Time at which each command was executed, in nanoseconds of the monotonic clock. ``None`` for a command without a timer."""
 
     @property
     def guard_pid(self) -> int:
@@ -332,6 +336,7 @@ def _described(command: Command) -> dict[str, Any]:
         "env": {**inherited.for_targets(), **command.env},
         "cpus": command.cpus,
         "stdin": None if command.stdin is None else str(command.stdin),
+        "timer": command.timer,
     }
 
 

@@ -9,8 +9,10 @@ from typing import TypeVar
 from httpbench.errors import SelectionError
 from httpbench.load.autocannon import Autocannon
 from httpbench.load.base import Job, KeptResponse, LoadGenerator, Output, Phase, Progress, SliceReport
+from httpbench.load.h2load import H2load
 from httpbench.load.hey import Hey
-from httpbench.load.native import Native
+from httpbench.load.native import FirstResponse, Native
+from httpbench.load.oha import Oha
 from httpbench.load.perf_gauge import PerfGauge
 from httpbench.load.timer import Hyperfine, NativeTimer, Timed, Timer
 from httpbench.load.tool import Tool
@@ -19,6 +21,7 @@ from httpbench.load.wrk import Wrk
 __all__ = [
     "GENERATORS",
     "TIMERS",
+    "FirstResponse",
     "Job",
     "KeptResponse",
     "LoadGenerator",
@@ -35,7 +38,9 @@ __all__ = [
     "tool",
 ]
 
-GENERATORS: dict[str, LoadGenerator] = {generator.name: generator for generator in (Native(), Wrk(), Hey(), Autocannon(), PerfGauge())}
+GENERATORS: dict[str, LoadGenerator] = {
+    generator.name: generator for generator in (Native(), Wrk(), Hey(), Oha(), H2load(), Autocannon(), PerfGauge())
+}
 TIMERS: dict[str, Timer] = {found.name: found for found in (NativeTimer(), Hyperfine())}
 """Timers by name. If the target is a client, a timer replaces the load generator, because the client sends the requests itself."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from re import Pattern
 from typing import TypeVar
 
@@ -48,6 +49,20 @@ def sharing_evenly(job: Job) -> int:
 def whole_seconds(job: Job, *, warmup: bool) -> int:
     """Return the duration in whole seconds. A warm-up is rounded up, to at least 1 s, because generators refuse 0 s."""
     return max(1, -int(-job.load.warmup_s // 1)) if warmup else int(job.load.duration_s)
+
+
+def milliseconds(seconds: float) -> str:
+    """Return a duration as an option such as ``1500ms``."""
+    return f"{round(seconds * 1000)}ms"
+
+
+def trust_options(job: Job, ca_option: str) -> list[str]:
+    """Return ``--insecure``, or ``ca_option`` with a copy of the trusted roots, or nothing for the system's roots."""
+    if job.trust.any_certificate:
+        return ["--insecure"]
+    if job.trust.ca_file is None:
+        return []
+    return [ca_option, str(job.write("ca.pem", Path(job.trust.ca_file).read_text(encoding="utf-8")))]
 
 
 def kind_of(message: str, kinds: Iterable[tuple[Pattern[str], str]]) -> str:

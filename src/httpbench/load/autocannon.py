@@ -153,6 +153,7 @@ class Autocannon(LoadGenerator):
             throughput_rps=ok / result.duration,
             service_time_us=_times(result.latency) if is_matched else None,
             per_second=_per_second(result, sharing_evenly(job)),
+            latency_step_us=RESOLUTION_US,
             notes=_notes(job, output, is_matched=is_matched),
         )
 

@@ -32,9 +32,13 @@ class Job:
     """Existing folder for scripts, body files and outputs. It must exist until ``measurement`` has returned."""
     interval_s: float | None = None
     """Length of reported intervals, in seconds, or ``None`` for a length that suits the load. Only the native generator uses this."""
+    slow_s: float | None = None
+    """Response time above which the intervals count responses as slow, in seconds, or ``None`` not to count them. Only the native generator
+    uses this."""
     in_slices: bool = False
     """Whether the generator measures in slices, which orders on its standard input start. Only the native generator can do this."""
-
+    fresh_rows: bool = False
+    """Whether the database's tables stay as they were created, so that responses must contain their numbers."""
     trust: Trust = field(default_factory=Trust)
     """The certificates to accept from the server if the URL's scheme is ``https``."""
     unix_socket: str | None = None
@@ -153,6 +157,12 @@ class LoadGenerator(Tool):
     """Whether the adapter supports HTTPS and HTTP/2."""
     connects_to_unix_sockets: bool = False
     """Whether the adapter supports servers on Unix sockets."""
+    uses_source_addresses: bool = False
+    """Whether the generator connects from further loopback addresses if one has too few ports."""
+    times_first_byte: bool = False
+    """Whether the generator reports times to the first byte."""
+    reads_event_streams: bool = False
+    """Whether the generator measures the events of event streams."""
     mixes: bool = False
     """Whether the generator can send several kinds of requests in one load."""
     latency_meaning: str

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 
 from httpbench.errors import LoadError
-from httpbench.load.adapters import first_true, kind_of, well_known
+from httpbench.load.adapters import first_true, kind_of, milliseconds, well_known
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.tool import Installation
 from httpbench.model import Arrivals, Distribution, Measurement, Requests, Requirement
@@ -77,8 +77,8 @@ class PerfGauge(LoadGenerator):
         rate = ("--rate", f"{load.rate_rps:g}") if load.rate_rps is not None else ()
         return (
             self.program(),
-            *("--concurrency", str(load.connections), "--duration", f"{round(duration_s * 1000)}ms", *rate),
-            *("--request_timeout", f"{round(load.timeout_s * 1000)}ms", "http"),
+            *("--concurrency", str(load.connections), "--duration", milliseconds(duration_s), *rate),
+            *("--request_timeout", milliseconds(load.timeout_s), "http"),
             *(("--conn_reuse",) if load.keepalive else ()),
             *("--method", request.method),
             *(word for key, value in request.headers.items() for word in ("--header", f"{key}:{value}")),

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field, model_validator
 
-from httpbench.model.frozen import Frozen
+from httpbench.model.frozen import Frozen, Id
 
 
 class Level(Frozen):
@@ -29,11 +29,26 @@ WARMUP_S_MAX = 3600
 """Maximum duration of a warm-up, in seconds."""
 
 
+SHARE_MAX = 10.0
+"""Maximum share of a target's own peak that a load offers."""
+
+
+WATCHED_S_MIN = 1.0
+"""Minimum duration for which a proxy is watched after a failed backend has returned, in seconds."""
+
+
 class Arrivals(StrEnum):
     """The spacing of the requests of an open loop."""
 
     CONSTANT = "constant"
     POISSON = "poisson"  # exponentially distributed intervals, as with many independent users
+
+
+class Fault(StrEnum):
+    """How one of a proxy's two backends fails."""
+
+    STALL = "stall"  # its processes are stopped: it accepts connections but doesn't respond, and later continues
+    DEATH = "death"  # its processes are killed: it refuses connections, and is later started again
 
 
 class Load(Frozen):
@@ -68,22 +83,42 @@ class Load(Frozen):
     timeout_s: float = Field(default=2, gt=0, le=3600)
     """Request timeout, in seconds."""
     rate_rps: float | None = Field(default=None, gt=0)
-    """Rate of an open loop, in requests/s. If the rate rises: the highest rate, which lasts until the load ends. Null: closed loop."""
+    """Rate of an open loop, in requests/s. If the rate changes: the last rate, which lasts until the load ends. Null: closed loop."""
     rate_from_rps: float | None = Field(default=None, gt=0)
-    """Lowest value of a rising rate, in requests/s. Null: the rate is constant."""
+    """First value of a changing rate, in requests/s. Null: the rate is constant."""
     rate_step_rps: float | None = Field(default=None, gt=0)
-    """Increase of a rising rate at each step, in requests/s. Null: the rate is constant."""
+    """Change of a changing rate at each step, in requests/s. Null: the rate is constant."""
     step_s: float | None = Field(default=None, ge=0.1)
-    """Duration of each step of a rising rate, in seconds. Null: the rate is constant."""
+    """Duration of each step of a changing rate, in seconds. Null: the rate is constant."""
     arrivals: Arrivals = Arrivals.CONSTANT
     """Spacing of the requests of an open loop."""
     requests_per_connection: int | None = Field(default=None, ge=1)
     """Number of requests per connection before reconnecting. Null: unlimited."""
+    rest_s: float | None = Field(default=None, ge=0, le=3600)
+    """Time without load after the measurement, in seconds, after which memory is measured again. Null: start-up isn't measured."""
+
+    fault: Fault | None = None
+    """How one of the proxy's two backends fails during the measurement. Null: the proxy has one backend, which doesn't fail."""
+    fault_at_s: float | None = Field(default=None, ge=0.5)
+    """Time from the start of the measurement until the backend fails, in seconds. Null: it doesn't fail."""
+    fault_s: float | None = Field(default=None, ge=0.5)
+    """Time from the failure of the backend until its return, in seconds. Null: it doesn't fail."""
+    share_of_peak: float | None = Field(default=None, gt=0, le=SHARE_MAX)
+    """Rate of an open loop as a share of a target's own peak: its highest throughput in a closed loop with the same requests. 1.5 is an
+    overload. ``rate_rps`` is null until the peak is known. Null: the rate doesn't depend on a peak."""
+    peak_of: Id | None = None
+    """Id of the target whose peak ``share_of_peak`` refers to. It differs from the trial's target if the trial is that of a proxy's
+    baseline. Null: the rate doesn't depend on a peak."""
 
     @model_validator(mode="after")
     def _is_possible(self) -> Load:
+        self._require_possible_fault()
+        if self.share_of_peak is not None and (self.rate_from_rps is not None or self.is_of_startup):
+            raise ValueError("share_of_peak requires a constant rate, and a server that is warmed up")
         if self.tls_resumption and not self.tls:
             raise ValueError("tls_resumption requires tls")
+        if self.rest_s is not None and (self.warmup_s or self.warmup_max_s):
+            raise ValueError("rest_s requires warmup_s = 0: start-up is measured without a warm-up")
         if self.warmup_max_s is not None and self.warmup_max_s < self.warmup_s + STEADY_S_MIN:
             raise ValueError(
                 f"warmup_max_s must be at least {STEADY_S_MIN:g} s more than warmup_s: a steady state takes that long to detect"
@@ -92,12 +127,42 @@ class Load(Frozen):
         if all(part is None for part in parts):
             return self
         if self.rate_rps is None or None in parts:
-            raise ValueError("a rising rate requires all of rate_from_rps, rate_rps, rate_step_rps and step_s")
-        if self.rate_from_rps and self.rate_from_rps >= self.rate_rps:
-            raise ValueError("rate_from_rps must be below rate_rps")
+            raise ValueError("a changing rate requires all of rate_from_rps, rate_rps, rate_step_rps and step_s")
+        if self.rate_from_rps == self.rate_rps:
+            raise ValueError("rate_from_rps must differ from rate_rps")
         if len(self.levels) < self.steps:
             raise ValueError(f"{self.duration_s:g} s is too short for {self.steps} steps of {self.step_s:g} s each")
         return self
+
+    def _require_possible_fault(self) -> None:
+        parts = (self.fault, self.fault_at_s, self.fault_s)
+        if self.fault is None or self.fault_at_s is None or self.fault_s is None:
+            if any(part is not None for part in parts):
+                raise ValueError("a failing backend requires all of fault, fault_at_s and fault_s")
+            return
+        if self.rate_rps is None or self.rate_from_rps is not None:
+            raise ValueError("fault requires rate_rps, which must be constant")
+        if self.tls or self.http2:
+            raise ValueError("fault requires plain HTTP/1.1: remove tls and http2")
+        if self.warmup_max_s is not None:
+            raise ValueError("fault requires a warm-up of fixed length: remove warmup_max_s")
+        if self.duration_s < (least_s := self.fault_at_s + self.fault_s + WATCHED_S_MIN):
+            raise ValueError(f"{self.duration_s:g} s is too short: a fault of {self.fault_s:g} s requires at least {least_s:g} s")
+
+    @property
+    def is_of_startup(self) -> bool:
+        """Whether the load is the one that follows the measured start of a server."""
+        return self.rest_s is not None
+
+    @property
+    def is_overload(self) -> bool:
+        """Whether the load offers more than the target's peak, so that the target isn't expected to hold the rate."""
+        return self.share_of_peak is not None and self.share_of_peak > 1
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether failed requests and a missed rate are results: a backend fails, or the load is an overload."""
+        return self.fault is not None or self.is_overload
 
     @property
     def steps(self) -> int:
@@ -106,7 +171,7 @@ class Load(Frozen):
             return 0
         if self.rate_from_rps is None or self.rate_step_rps is None:
             return 1
-        return math.ceil((self.rate_rps - self.rate_from_rps) / self.rate_step_rps - 1e-9) + 1
+        return math.ceil(abs(self.rate_rps - self.rate_from_rps) / self.rate_step_rps - 1e-9) + 1
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -116,8 +181,8 @@ class Load(Frozen):
         """
         if self.rate_rps is None:
             return ()
-        first, rise, each_s = self.rate_from_rps or self.rate_rps, self.rate_step_rps or 0.0, self.step_s or self.duration_s
-        last = self.steps - 1
+        first, each_s = self.rate_from_rps or self.rate_rps, self.step_s or self.duration_s
+        rise, last = math.copysign(self.rate_step_rps or 0.0, self.rate_rps - first), self.steps - 1
         return tuple(
             Level(
                 rate_rps=self.rate_rps if at == last else first + at * rise,

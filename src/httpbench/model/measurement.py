@@ -8,6 +8,12 @@ from pydantic import Field
 
 from httpbench.model.frozen import Frozen, Name
 
+FIRST_BYTE = "ttfb_"
+"""Beginning of the names of statistics of the time to the first byte, such as ``ttfb_p99``."""
+
+FIRST_EVENT, BETWEEN_EVENTS = "first_event_", "between_"
+"""Beginnings of the names of statistics of the time to the first event of a stream, and of the time between events."""
+
 Percentile = Annotated[float | None, Field(description="Percentile, in µs. Null: fewer than ten samples beyond it, or not reported.")]
 
 
@@ -52,9 +58,16 @@ class Requests(Frozen):
     """Number of correct responses: those with the expected status and, if checked, the expected body."""
     before_window: int | None = None
     """Number of correct responses during the load generator's own warm-up. Null: not reported."""
+    ok_in_all: int | None = None
+    """Number of correct responses during the load generator's whole run, including dropped slices. Null: not reported."""
     unsent: int = 0
     """Number of requests of an open loop that were due within the window but were never sent because no
     connection was free."""
+
+    @property
+    def ok_at_least(self) -> int:
+        """Lower bound of the number of correct responses that the load generator received, including those during its own warm-up."""
+        return self.ok + (self.before_window or 0) if self.ok_in_all is None else self.ok_in_all
 
 
 class Interval(Frozen):
@@ -65,7 +78,7 @@ class Interval(Frozen):
     duration_s: float
     """Duration, in seconds."""
     completed: int
-    """Number of complete responses."""
+    """Number of complete responses. Of event streams: number of events."""
     errors: int = 0
     """Number of requests without a correct response."""
     offered_rps: float | None = None
@@ -80,6 +93,8 @@ class Interval(Frozen):
     """p99.9, in µs, defined like ``p50_us``."""
     bytes_received: int | None = None
     """Number of bytes received. Null: not reported."""
+    slow: int | None = None
+    """Number of responses that took longer than 250 ms, including requests that timed out. Reported only if a backend fails."""
 
 
 class OverSeconds(Frozen):
@@ -224,6 +239,32 @@ class TlsHandshakes(Frozen):
     """Cipher suite of the first handshake. Null: not reported."""
 
 
+class Events(Frozen):
+    """Events of event streams (``text/event-stream``)."""
+
+    count: int
+    """Number of events."""
+    streams: int
+    """Number of streams with at least one event."""
+    numbered_streams: int
+    """Number of streams whose ids show how many events were lost."""
+    lost: int | None
+    """Number of ids that are missing in the numbered streams. Null: no stream is numbered."""
+    first_us: Distribution
+    """Times from the intended send of a request to the first event of its stream, in µs."""
+    between_us: Distribution
+    """Times between successive events of a stream, in µs."""
+    first_censored: int
+    """Number of times in ``first_us`` that are lower bounds."""
+    between_censored: int
+    """Number of times in ``between_us`` that are lower bounds."""
+
+    @property
+    def begun(self) -> int:
+        """Number of requests whose stream has begun with an event."""
+        return self.first_us.count - self.first_censored
+
+
 class Measurement(Frozen):
     """The report of a load generator on one measured period."""
 
@@ -237,18 +278,26 @@ class Measurement(Frozen):
     """Counts of requests."""
     errors: dict[str, int] = {}
     """Number of errors of each kind. Kinds that didn't occur can be missing."""
+    counts_errors: bool = True
+    """Whether the numbers of errors are known. Published results may omit them."""
     bytes_received: int | None = None
     """Number of bytes received. Null: not reported."""
     throughput_rps: float
-    """Throughput: correct responses per second."""
+    """Throughput: correct responses per second. Of event streams: events per second."""
     service_time_us: Distribution | None = None
     """Service times, in µs. Null: not reported."""
     response_time_us: Distribution | None = None
     """Response times, in µs. Null: closed loop."""
+    first_byte_us: Distribution | None = None
+    """Times to the first byte, in µs. Null: not reported, or the rate rises."""
+    events: Events | None = None
+    """Events. Null: the responses aren't event streams."""
     schedule_lag_us: Distribution | None = None
     """Schedule lag, in µs: generator lag plus connection wait. Null: closed loop, or not reported."""
     connect_time_us: Distribution | None = None
     """Connect times, in µs. Null: not reported."""
+    connections_opened: int | None = None
+    """Number of connections that the load generator opened during its whole run. Null: not reported."""
     intervals: tuple[Interval, ...] = ()
     """Slices of the measured duration. Empty: not reported."""
     per_second: PerSecond | None = None
@@ -262,6 +311,8 @@ class Measurement(Frozen):
     a closed loop."""
     tls_handshakes: TlsHandshakes | None = None
     """TLS handshakes. Null: without TLS, or not reported."""
+    latency_step_us: float | None = None
+    """Step in which the load generator records times, in µs. Null: it keeps at least three significant digits."""
     stalls: Stalls | None = None
     """Stalls of the target in a closed loop, which percentiles can hide. Null: open loop, or not reported."""
     unfinished: int = 0
@@ -287,6 +338,22 @@ class Measurement(Frozen):
         """Times to report as the latency of the measurement.
 
         These are response times in an open loop, and service times in a closed loop. With a rising rate, only the step with the highest
-        rate counts.
+        rate counts. For event streams, these are the times to the first event.
         """
+        if self.events:
+            return self.events.first_us
         return self.steps[-1].response_time_us if self.steps else self.response_time_us or self.service_time_us
+
+    def latency_us(self, figure: str) -> float | None:
+        """Return a statistic of the latency such as ``p99``, of the time to the first byte such as ``ttfb_p99``, or of events, in µs.
+
+        The result is ``None`` if the statistic is unknown.
+        """
+        others = {
+            FIRST_BYTE: self.first_byte_us,
+            FIRST_EVENT: self.events and self.events.first_us,
+            BETWEEN_EVENTS: self.events and self.events.between_us,
+        }
+        prefix = next((prefix for prefix in others if figure.startswith(prefix)), "")
+        value: float | None = getattr(others.get(prefix, self.times_us), figure.removeprefix(prefix), None)
+        return value

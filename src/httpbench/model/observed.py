@@ -23,6 +23,8 @@ class Observed(Frozen):
     """CPU and memory usage of the server behind a proxy. Null: no proxy, or not measured."""
     backend_requests: int | None = None
     """Number of requests that a proxy's backend handled from its start to the end of the trial. Null: the backend doesn't count them."""
+    backend_connections: int | None = None
+    """Number of connections that a proxy's backend accepted in this time. Null: the backend doesn't count them."""
     database_usage: Usage | None = None
     """CPU and memory usage of the target's database. Null: no database, or not measured."""
     occupancy: tuple[CoreOccupancy, ...] = ()

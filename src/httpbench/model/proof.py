@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from enum import StrEnum
 
 from pydantic import Field
 
@@ -21,6 +22,14 @@ class Conformance(Frozen):
     @property
     def total(self) -> int:
         return self.passed + sum(self.failed.values())
+
+
+class ProxyOutcome(StrEnum):
+    """What an HTTP proxy does with an ambiguous request."""
+
+    REJECTED = "rejected"  # the backend gets no complete request
+    NORMALIZED = "normalized"  # the backend gets a request with only one meaning
+    FORWARDED = "forwarded"  # the backend gets a request that is still ambiguous
 
 
 class Proof(Frozen):
@@ -42,6 +51,8 @@ class Proof(Frozen):
     """Fingerprint of the verified sources. Null: not recorded."""
     h2spec: Conformance | None = None
     """Result of h2spec. Null: the target doesn't serve HTTP/2, or h2spec did not run."""
+    ambiguous: dict[str, ProxyOutcome] = {}
+    """What an HTTP proxy does with each ambiguous request, by the request's name. Empty: the target isn't an HTTP proxy."""
     note: str | None = None
     """Sentence that describes a limitation of the verification. Null: none."""
 

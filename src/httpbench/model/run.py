@@ -9,11 +9,13 @@ from pydantic import Field
 
 from httpbench.model.environment import Environment, LoadHost
 from httpbench.model.frozen import Frozen, Time
+from httpbench.model.load import Load
 from httpbench.model.noise import Noise
 from httpbench.model.plan import TrialPlan
+from httpbench.model.profile import Profile
 from httpbench.model.search import Search
 from httpbench.model.suite import Table
-from httpbench.model.target import Target
+from httpbench.model.target import Scaling, Target
 from httpbench.model.workload import Workload
 
 
@@ -95,6 +97,11 @@ class Run(Frozen):
     """Gates on changes relative to the baseline."""
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate counts as failed."""
+    looks: tuple[int, ...] = ()
+    """Numbers of rounds after which the run ends if its gates are decided, so that its plan contains the maximum. Empty: it runs all
+    rounds."""
+    profiles: tuple[Profile, ...] = ()
+    """Profiles from a last round that doesn't count. Empty: none."""
     name: str | None = None
     """Name of the run, for ``report`` and ``compare``. Null: none."""
     tags: tuple[str, ...] = ()
@@ -103,3 +110,7 @@ class Run(Frozen):
     """Machine that ran the load generators. Null: this machine."""
     published: str | None = None
     """Project that published the results, e.g. ``techempower``. Most of the environment is then unknown. Null: measured by httpbench."""
+
+    def profile_of(self, target: str, scaling: Scaling, workload: str, load: Load) -> Profile | None:
+        """Return the profile of a target under a load, or ``None``. The profiled round may have other durations."""
+        return next((profile for profile in self.profiles if profile.is_of(target, scaling, workload, load)), None)

@@ -8,14 +8,16 @@ from pydantic import Field
 
 from httpbench.model.frozen import Frozen
 
-Figure = Literal["mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99", "max"]
+OfResponses = Literal["mean", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99", "max"]
+OfFirstBytes = Literal["ttfb_mean", "ttfb_p50", "ttfb_p75", "ttfb_p90", "ttfb_p95", "ttfb_p99", "ttfb_p99_9", "ttfb_p99_99", "ttfb_max"]
+Figure = Literal[OfResponses, OfFirstBytes]
 
 
 class Bound(Frozen):
-    """An upper bound on one statistic of the response times."""
+    """An upper bound on one statistic of the response times or of the times to the first byte."""
 
     figure: Figure
-    """Statistic of the response times."""
+    """Statistic of the response times or, if it begins with ``ttfb_``, of the times to the first byte."""
     limit_us: float = Field(gt=0)
     """Upper bound, in µs."""
 
@@ -50,5 +52,7 @@ class Search(Frozen):
     result doesn't include scout trials."""
     time_max_s: float | None = Field(default=None, gt=0)
     """Time limit, in seconds. The search doesn't start a trial that would exceed this limit. Null: no limit, as in earlier versions."""
+    overload: float | None = Field(default=None, gt=1, le=10)
+    """Factor by which further trials exceed the highest rate that the search found. Null: no such trials."""
     trials_max: int = Field(default=200, ge=2)
     """Maximum number of trials. After this many trials, the search ends even if it hasn't reached ``width``."""

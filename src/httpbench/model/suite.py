@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from httpbench.model.container import CPUS, MEMORY_BYTES, NetworkMode, Runtime, size_bytes
 from httpbench.model.frozen import NAME_PATTERN, Frozen, Name, WorkloadName
-from httpbench.model.load import Arrivals
+from httpbench.model.load import SHARE_MAX, Arrivals, Fault
 from httpbench.model.target import Kind, Scaling
 
 
@@ -20,6 +20,8 @@ class Table(StrEnum):
     APP_SERVERS = "app-servers"  # throughput, memory use and CPU use
     HTTP_CLIENTS = "http-clients"  # mean run time and spread of each client, time relative to the fastest client, and cost per request
     COMMANDS = "commands"  # targets from the command line, without language and category
+    STARTUP = "startup"  # time to the first response and to steady throughput, memory and size of each server
+    FAILOVER = "failover"  # failed requests of each proxy, and times until it avoids a failed backend and uses it again
     TCP_PROXIES = "tcp-proxies"  # latency at the highest rate, and how much each proxy adds to the backend's latency
 
 
@@ -61,8 +63,25 @@ class SuiteLoad(Frozen):
     """Spacing of the requests of an open loop."""
     requests_per_connection: int | None = None
     """Number of requests per connection before reconnecting. Default: unlimited."""
+    rest_s: float | None = None
+    """Time without load after the measurement, in seconds, after which memory is measured again. Default: start-up isn't measured."""
+    fault: Fault | None = None
+    """How one of each proxy's two backends fails. Default: a proxy has one backend, which doesn't fail."""
+    fault_at_s: float | None = None
+    """Time from the start of the measurement until the backend fails, in seconds."""
+    fault_s: float | None = None
+    """Time from the failure of the backend until its return, in seconds."""
+    shares_of_peak: tuple[Annotated[float, Field(gt=0, le=SHARE_MAX)], ...] = ()
+    """Shares of each target's own peak, such as 0.5. Each share repeats the load as an open loop with Poisson arrivals, at that share of
+    the throughput that the target reached in the closed loop. A share above 1 uses at least 1,000 connections."""
     caps: dict[str, float] = {}
     """Maximum offered rate of each target that can't sustain the suite's rates, in requests/s, by target id."""
+
+    @model_validator(mode="after")
+    def _has_a_peak(self) -> SuiteLoad:
+        if self.shares_of_peak and (self.rate_rps is not None or self.rest_s is not None):
+            raise ValueError("shares_of_peak requires a closed loop, which measures the peak: remove rate_rps and rest_s")
+        return self
 
 
 _A_NAME = {"type": "string", "pattern": NAME_PATTERN}
@@ -106,6 +125,14 @@ class Suite(Frozen):
     """Memory limit of each container: a number with ``k``, ``m`` or ``g``, such as ``512m``."""
     network: NetworkMode = NetworkMode.HOST
     """Network of each container."""
+
+    @model_validator(mode="after")
+    def _shows_faults(self) -> Suite:
+        if any((load.fault is not None) != (self.table is Table.FAILOVER) for load in self.load):
+            raise ValueError('table = "failover" requires a fault in each load, and a fault requires table = "failover"')
+        if self.table is Table.FAILOVER and self.kind is not Kind.PROXY:
+            raise ValueError('table = "failover" requires kind = "proxy"')
+        return self
 
     @field_validator("memory")
     @classmethod

@@ -13,7 +13,8 @@ from httpbench.model.container import ContainerRecipe, Isolation, NetworkMode
 from httpbench.model.entry import Database, Entry
 from httpbench.model.frozen import Argv, Frozen, Id, Name, RequestPath
 
-PLACEHOLDERS = ("host", "port", "workers", "scratch", "cert", "key", "backend_host", "backend_port", "url", "requests")
+_BACKENDS = ("backend_host", "backend_port", "second_host", "second_port")
+PLACEHOLDERS = ("host", "port", "workers", "scratch", "cert", "key", *_BACKENDS, "url", "requests")
 """Names of the placeholders, written in braces, that the harness replaces in a target's command line and environment."""
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 """A placeholder, with its name as the only group."""
@@ -35,6 +36,13 @@ class Kind(StrEnum):
     @property
     def plural(self) -> str:
         return "proxies" if self is Kind.PROXY else f"{self}s"
+
+
+class ProxyMode(StrEnum):
+    """What a proxy relays."""
+
+    TCP = "tcp"  # the bytes of each connection, over a connection of its own to the backend
+    HTTP = "http"  # requests and responses, which it parses; connections to the backend can serve several clients
 
 
 class Category(StrEnum):
@@ -69,6 +77,10 @@ class Limit(StrEnum):
     NO_KEEPALIVE = "no-keepalive"  # a client that opens a new connection for each request
     NO_HALF_CLOSE = "no-half-close"  # a proxy that closes both directions as soon as one ends
     STALLS = "stalls"  # a proxy that sometimes withholds the last bytes after the sender has finished
+    FORWARDS_HOP_BY_HOP = "forwards-hop-by-hop"  # an HTTP proxy that forwards fields that are meant only for the proxy itself
+    NO_INTERIM = "no-interim"  # an HTTP proxy that fails if a response with status 103 precedes the final one, in some versions
+    NO_EARLY_RESPONSE = "no-early-response"  # an HTTP proxy that withholds a response until the client has sent its whole request
+    HIDES_TRUNCATION = "hides-truncation"  # an HTTP proxy that can present a truncated response as complete, in some versions
 
     @property
     def shows_always(self) -> bool:
@@ -76,7 +88,7 @@ class Limit(StrEnum):
 
         False for races, and for faults that only some versions of a library have.
         """
-        return self not in (Limit.STALLS, Limit.NO_BODY_PIPELINING)
+        return self not in (Limit.STALLS, Limit.NO_BODY_PIPELINING, Limit.NO_INTERIM, Limit.HIDES_TRUNCATION)
 
 
 class Requirement(Frozen):
@@ -152,6 +164,22 @@ class Https(Frozen):
         return self
 
 
+class TwoBackends(Frozen):
+    """How a variant of a proxy balances requests between two backends and avoids one that fails."""
+
+    run: Argv
+    """Command line, with the same placeholders as that of the variant, and ``{second_host} {second_port}`` for the second backend."""
+    env: dict[str, str] = {}
+    """Environment variables, with the same placeholders as ``run``, in addition to those of the variant."""
+
+    @model_validator(mode="after")
+    def _uses_the_second_backend(self) -> TwoBackends:
+        _require_known(self.run, self.env)
+        if not any("{second_port}" in text for text in (*self.run, *self.env.values())):
+            raise ValueError("two_backends: its run or env must contain {second_port}")
+        return self
+
+
 class Variant(Frozen):
     """One way to run a framework. Each variant is a separate target."""
 
@@ -164,6 +192,8 @@ class Variant(Frozen):
     """Environment variables, with the same placeholders as ``run``."""
     https: Https | None = None
     """How the variant serves HTTPS. Null: it doesn't."""
+    two_backends: TwoBackends | None = None
+    """How the variant of a proxy uses two backends. Null: it has only one."""
     http2: tuple[Http2, ...] = ()
     """Ways in which the variant serves HTTP/2: ``h2`` (with TLS) and ``h2c`` (without TLS)."""
     scaling: tuple[Scaling, ...] = (Scaling.SINGLE,)
@@ -218,6 +248,8 @@ class TargetFile(Frozen):
 
     kind: Kind
     """Kind of target."""
+    mode: ProxyMode = ProxyMode.TCP
+    """What a proxy relays. Determines the clauses of its contract. Only for proxies."""
     language: Name
     """Programming language: the first part of the id."""
     framework: Name
@@ -253,7 +285,9 @@ class TargetFile(Frozen):
     """Ways to run the framework. Each variant is a separate target."""
 
     @model_validator(mode="after")
-    def _variants_differ(self) -> TargetFile:
+    def _is_consistent(self) -> TargetFile:
+        if self.mode is not ProxyMode.TCP and self.kind is not Kind.PROXY:
+            raise ValueError(f"mode: only proxies have a mode, and this is a {self.kind}")
         names = [variant.name for variant in self.variant]
         if len(set(names)) != len(names):
             raise ValueError("variant: two variants have the same name")
@@ -269,6 +303,8 @@ class Target(Frozen):
     """Id: ``language/framework[/variant]``, with a prefix for clients and proxies."""
     kind: Kind
     """Kind of target."""
+    mode: ProxyMode = ProxyMode.TCP
+    """What the target relays, if it is a proxy."""
     language: Name
     """Programming language."""
     framework: Name
@@ -304,6 +340,8 @@ class Target(Frozen):
     """Environment variables."""
     https: Https | None = None
     """How the target serves HTTPS. Null: ``run`` does, if the load uses TLS and the target is from the command line."""
+    two_backends: TwoBackends | None = None
+    """How the proxy uses two backends. Null: it has only one."""
     http2: tuple[Http2, ...] = ()
     """Ways in which the target serves HTTP/2, if it declares any."""
     scaling: tuple[Scaling, ...]

@@ -10,12 +10,14 @@ from pydantic import model_validator
 from httpbench.model.client_measurement import ClientMeasurement
 from httpbench.model.container import ContainerRun
 from httpbench.model.entry import Database
+from httpbench.model.failover import Failover
 from httpbench.model.frozen import Frozen, Time
 from httpbench.model.measurement import Measurement
 from httpbench.model.observed import Criteria, Observed
 from httpbench.model.plan import TrialPlan
 from httpbench.model.probe import Probed
 from httpbench.model.response import SampledResponse
+from httpbench.model.startup import Startup
 from httpbench.model.verdict import Verdict
 
 
@@ -40,7 +42,10 @@ class Settling(Frozen):
 
 
 class Learned(Frozen):
-    """The correct response, learned from the first three responses of a trial. Each response under load must match it."""
+    """The correct response, learned from the first three responses of a trial.
+
+    The status and the body of each response under load must match it. The media type is compared with sampled responses only.
+    """
 
     status: int
     """Status code."""
@@ -52,8 +57,25 @@ class Learned(Frozen):
     """SHA-256 of the body. Null: bodies differed, so they aren't checked."""
 
 
+class LearnedRequests(Frozen):
+    """The correct responses to several different requests, learned as for one request."""
+
+    count: int
+    """Number of different requests in the workload."""
+    learned: int
+    """Number of requests whose correct response was learned."""
+    bodies: int
+    """Number of these whose body was the same each time."""
+    common: Learned | None = None
+    """What the learned responses have in common. All requests of the workload must get such a response. Null: each request has its own
+    correct response."""
+
+
 class DatabaseRun(Frozen):
-    """The database of one trial, and the numbers of rows that it read and changed while the target ran."""
+    """The database of one trial, and its work from the start of the measuring load generator to the target's end.
+
+    PostgreSQL counts the work on the tables that the workload requires, and MariaDB counts the work on all tables.
+    """
 
     system: Database
     """Database system."""
@@ -65,6 +87,8 @@ class DatabaseRun(Frozen):
     """Number of rows read in table scans. Null: not counted."""
     rows_written: int | None = None
     """Number of rows changed. Null: not counted."""
+    selects: int | None = None
+    """Number of ``SELECT`` statements. Null: not counted."""
 
 
 class Commands(Frozen):
@@ -91,6 +115,10 @@ class Trial(Frozen):
     """Measurements made by the load generator. Null: nothing was measured, or the target is a client."""
     client: ClientMeasurement | None = None
     """Measurements made by the timer. Null: nothing was measured, or the target isn't a client."""
+    startup: Startup | None = None
+    """How the server started. Null: start-up wasn't measured."""
+    failover: Failover | None = None
+    """How the proxy handled the failure of one of its two backends. Null: no backend failed."""
     observed: Observed = Observed()
     """Observations of the programs, the machine and the network."""
     criteria: Criteria = Criteria()
@@ -103,6 +131,8 @@ class Trial(Frozen):
     """A response of the target. Null: none was kept."""
     learned: Learned | None = None
     """Correct response, learned from the target. Null: the workload defines it."""
+    learned_requests: LearnedRequests | None = None
+    """Correct responses, learned from the target, if the workload has several requests. Null: it has one, or nothing was learned."""
     accept_queue: int | None = None
     """Length of the accept queue of the target's listening socket. Null: unknown."""
     probed: Probed | None = None
@@ -131,8 +161,7 @@ class Trial(Frozen):
     @property
     def responses(self) -> int:
         """Lower bound of the number of correct responses, including those during the warm-up."""
-        requests = self.measurement.requests if self.measurement else None
-        measured = requests.ok + (requests.before_window or 0) if requests else 0
+        measured = self.measurement.requests.ok_at_least if self.measurement else 0
         if self.plan.slices:  # with slices, `measured` already includes the whole warm-up
             return measured
         return measured + (self.settling.responses if self.settling else 0)

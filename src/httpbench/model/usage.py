@@ -60,6 +60,9 @@ class Usage(Frozen):
     throttled_samples_s: tuple[float, ...] = ()
     """Time for which the kernel throttled the processes since the previous sample, for each of ``samples``, in seconds, summed over CPUs.
     Empty: no quota, or not in a container."""
+    stolen_samples_s: tuple[float, ...] = ()
+    """Time that the hypervisor took from the program's CPUs since the previous sample, for each of ``samples``, in seconds, summed over
+    CPUs. Empty: none, or not measured."""
 
 
 class CoreOccupancy(Frozen):
@@ -145,6 +148,8 @@ class Stranger(Frozen):
     """Logical CPUs that the process may use."""
     is_kernel: bool = False
     """Whether the process is a kernel thread."""
+    yields: bool = False
+    """Whether the kernel runs the process only while no other program wants its CPU (``SCHED_IDLE``)."""
     is_of_children: bool = False
     """Whether ``cores`` is the CPU usage of child processes that ended within the period, instead of the process's own usage."""
 

@@ -24,6 +24,8 @@ class ReasonKind(StrEnum):
 
     # Reasons why results are invalid.
     NO_CORRECT_RESPONSE = "no_correct_response"
+    NO_EVENT = "no_event"
+    EVENTS_LOST = "events_lost"
     WRONG_RESPONSES = "wrong_responses"
     WRONG_SAMPLES = "wrong_samples"
     REQUESTS_FAILED = "requests_failed"
@@ -77,10 +79,14 @@ class ReasonKind(StrEnum):
     DATABASE_DIED_UNDER_LOAD = "database_died_under_load"
     OUT_OF_MEMORY = "out_of_memory"
     WRONG_AFTER_LOAD = "wrong_after_load"
+    DATABASE_NOT_ASKED = "database_not_asked"
     DATABASE_NOT_READ = "database_not_read"
     DATABASE_NOT_WRITTEN = "database_not_written"
     BYTES_DIFFER = "bytes_differ"
     BACKEND_NOT_ASKED = "backend_not_asked"
+    BACKEND_NOT_CONNECTED = "backend_not_connected"
+    FAILED_BEFORE_FAULT = "failed_before_fault"
+    SECOND_BACKEND_UNUSED = "second_backend_unused"
     BYTES_MAY_BE_LOST = "bytes_may_be_lost"
     CRASHED_ON_SIGTERM = "crashed_on_sigterm"
     IGNORED_SIGTERM = "ignored_sigterm"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from httpbench.model.frozen import Frozen, Name, WorkloadName
 from httpbench.model.target import Kind, Target
@@ -70,6 +70,10 @@ class Expectation(Frozen):
     """Factor in the total of each item (price × quantity × factor), for the rule ``items``."""
 
 
+EVENT_STREAM = Expectation(status=200, content_type="text/event-stream")
+"""The correct beginning of an event stream."""
+
+
 class ClientWork(Frozen):
     """The work of a client: sequential requests to the reference server."""
 
@@ -107,6 +111,32 @@ class MixPart(Frozen):
         )
 
 
+class ListedRequest(Frozen):
+    """A request in a list."""
+
+    weight: int = Field(default=1, ge=1, le=1000)
+    """Relative number of requests."""
+    request: Request
+    """The request."""
+    expect: Expectation | None = None
+    """The correct response. Null: ``expect`` of the workload."""
+
+
+class RequestList(Frozen):
+    """Requests that take turns, such as one for each row of a file. The results don't distinguish between them."""
+
+    source: str
+    """Name of the file that the requests come from."""
+    count: int = Field(ge=1)
+    """Number of different requests."""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """SHA-256 of the requests and their weights."""
+    template: Request | None = None
+    """Request whose placeholders, such as ``{id}``, are filled in from the columns of the file. Null: the file contains whole requests."""
+    requests: tuple[ListedRequest, ...] = ()
+    """The requests. Empty in stored runs."""
+
+
 ASKS_DATABASE = ("db", "query", "update", "fortune", "cached-query")
 """Tests whose responses come from a database."""
 
@@ -133,6 +163,24 @@ class Workload(Frozen):
     parts: tuple[MixPart, ...] = ()
     """Workloads of a mix, whose requests alternate according to their weights. ``request`` and ``expect`` of the mix are those of its first
     part. Empty: not a mix."""
+    sse: bool = False
+    """Whether the response is an event stream (``text/event-stream``) that may stay open. Its events are measured."""
+    listed: RequestList | None = None
+    """Many requests that take turns. ``request`` is one of them or, in stored runs, their template. Null: not a list of requests."""
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Workload:
+        expect = self.expect
+        if self.sse and (self.client or self.backend or self.parts or self.listed):
+            raise ValueError("sse requires a single request to a server")
+        if self.sse and (expect.status != EVENT_STREAM.status or any((expect.body, expect.body_sha256, expect.body_bytes, expect.rule))):
+            raise ValueError("sse requires status 200 and any body, because an event stream may never end")
+        return self
+
+    @property
+    def has_one_request(self) -> bool:
+        """Whether all requests of the workload are equal."""
+        return not self.parts and self.listed is None
 
     @property
     def asked(self) -> str:

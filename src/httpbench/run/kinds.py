@@ -15,6 +15,7 @@ from httpbench.http import Transport
 from httpbench.load import Tool, programs
 from httpbench.model import (
     STEADY_S_MIN,
+    Conformance,
     Cores,
     Kind,
     SampledRequest,
@@ -33,9 +34,9 @@ from httpbench.run.client.verify import sample_client, verify_client
 from httpbench.run.observer import Observer
 from httpbench.run.plan.refusals import client_refusal, server_refusal
 from httpbench.run.proxy.trial import BASELINE, measure_proxy
-from httpbench.run.proxy.verify import sample_proxy, verify_proxy
+from httpbench.run.proxy.verify import conformance_of_proxy, sample_proxy, verify_proxy
 from httpbench.run.server.trial import measure_server
-from httpbench.run.server.verify import sample, verify
+from httpbench.run.server.verify import conformance_of, sample, verify
 from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.run.trial.verified import Verified
 
@@ -72,6 +73,9 @@ class OfKind:
     """Function that returns what ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling, int | None], Cores] = partition
     """Function that divides the cores among the programs. Its last argument overrides the target's number of cores."""
+    conformance: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None, Transport], Conformance | None] = lambda *_: None
+    """Function that runs h2spec on a target, and returns its result, or ``None`` if h2spec isn't installed. Raises
+    :class:`~httpbench.errors.HttpbenchError`."""
     probes: bool = False
     """Whether ``bench`` probes the targets."""
     baseline: Target | None = None
@@ -83,7 +87,7 @@ def _server_trial_s(planned: TrialPlan) -> float:
     settling_s = STEADY_S_MIN if load.warmup_max_s else 0.0
     if planned.slices:
         return (settling_s or load.warmup_s) + load.duration_s + SLICE_OVERHEAD_S * planned.slices + TRIAL_OVERHEAD_S
-    return settling_s + load.warmup_s + load.duration_s + TRIAL_OVERHEAD_S
+    return settling_s + load.warmup_s + load.duration_s + (load.rest_s or 0.0) + TRIAL_OVERHEAD_S
 
 
 def _require_client_programs(timer: Tool) -> None:
@@ -103,6 +107,7 @@ KINDS: Mapping[Kind, OfKind] = {
         trial_s=lambda planned: _server_trial_s(planned) + (FIRST_TRIAL_S if planned.round == 0 and planned.attempt == 0 else 0.0),
         verify=verify,
         sample=sample,
+        conformance=conformance_of,
         probes=True,
     ),
     Kind.CLIENT: OfKind(
@@ -126,9 +131,9 @@ KINDS: Mapping[Kind, OfKind] = {
         refuses=server_refusal,
         require_programs=lambda generator: generator.program(),
         trial_s=lambda planned: _server_trial_s(planned) + (0.0 if planned.slices else TRIAL_OVERHEAD_S),
-        # Proxies declare neither HTTPS nor HTTP/2, so their last argument is plain HTTP.
-        verify=lambda target, scaling, workload, folder, cores, backend, _: verify_proxy(target, scaling, workload, folder, cores, backend),
-        sample=lambda target, scaling, workload, folder, cores, backend, _: sample_proxy(target, scaling, workload, folder, cores, backend),
+        verify=verify_proxy,
+        sample=sample_proxy,
+        conformance=conformance_of_proxy,
         partition=partition_for_proxy,
         baseline=BASELINE,
     ),

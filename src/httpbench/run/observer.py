@@ -20,6 +20,7 @@ class Stage(StrEnum):
     PROVE = "proving"
     WARM_UP = "warming up"
     MEASURE = "measuring"
+    REST = "resting"
     STOP = "stopping"
 
 
@@ -51,5 +52,11 @@ class Observer(Protocol):
         """Report progress. ``current`` reads the target's current use of resources, and is ``None`` if the target isn't sampled."""
 
     def trial_ended(self, trial: Trial) -> None: ...
+
+    def profiling(self, planned: TrialPlan) -> None:
+        """Report that a target is about to be profiled. Its trial doesn't count, and isn't reported otherwise."""
+
+    def not_profiled(self, trial: Trial) -> None:
+        """Report a trial that should have given a profile, but failed or is invalid."""
 
     def warning(self, warning: str | Reason) -> None: ...

@@ -10,7 +10,7 @@ from httpbench.host.scratch import scratch_folder
 from httpbench.model import Kind, Scaling, Target, Workload
 from httpbench.run.database.running import started
 from httpbench.run.interrupt import interruptible
-from httpbench.run.proxy.trial import started_backend
+from httpbench.run.proxy.backend import started_backend
 from httpbench.run.trial.context import StartContext
 from httpbench.run.trial.inputs import Upstream
 from httpbench.run.trial.running import RunningTarget

@@ -6,6 +6,7 @@ The agent on load hosts also uses this module, so the module may import only the
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -17,21 +18,39 @@ SPEEDS = "*/device/net/*/speed"
 device and may report fake speeds."""
 
 SHAPERS = ("tc", "-json", "qdisc", "show")
+CLASSES = ("tc", "class", "show", "dev")
+"""Command that lists the classes of a link. For HTB, it has no JSON output."""
+WITH_CLASSES = ("htb",)
+"""Kinds of queueing disciplines whose limits belong to classes."""
 SHAPERS_LIMIT_S = 5.0
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
 """Additional folders to search for ``tc``. Usually, only root has them in ``PATH``."""
 
 
 def read() -> dict[str, str]:
-    """Return the text of each speed file, keyed by path, and the output of ``tc`` under the key ``tc``. This takes a few milliseconds."""
+    """Return the text of each speed file, keyed by path, and the output of ``tc``. This takes a few milliseconds.
+
+    The key ``tc`` has the queueing disciplines of all links, and ``tc class LINK`` the classes of a link.
+    """
     found = {}
     for path in LINKS.glob(SPEEDS):
         with contextlib.suppress(OSError):  # the link is down
             found[str(path)] = path.read_text()
     program = shutil.which(SHAPERS[0], path=f"{os.environ.get('PATH', os.defpath)}:{SYSTEM_FOLDERS}")
     if program:
-        with contextlib.suppress(OSError, subprocess.SubprocessError):
-            argv = (program, *SHAPERS[1:])
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=SHAPERS_LIMIT_S, check=False, stdin=subprocess.DEVNULL)
-            found[SHAPERS[0]] = done.stdout
+        found[SHAPERS[0]] = _output(program, *SHAPERS[1:])
+        for link in _links_with_classes(found[SHAPERS[0]]):
+            found[f"tc class {link}"] = _output(program, *CLASSES[1:], link)
     return found
+
+
+def _output(*argv: str) -> str:
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(argv, capture_output=True, text=True, timeout=SHAPERS_LIMIT_S, check=False, stdin=subprocess.DEVNULL).stdout
+    return ""
+
+
+def _links_with_classes(shapers: str) -> set[str]:
+    with contextlib.suppress(ValueError):
+        return {each["dev"] for each in json.loads(shapers or "[]") if each.get("kind") in WITH_CLASSES}
+    return set()

@@ -7,6 +7,7 @@ only if they reach a rate limit.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,10 @@ from pathlib import Path
 from httpbench.model import LinkUse
 from httpbench.sample.link_limits import SHAPERS
 
+CLASS_KEY = "tc class "
+HTB_CLASS = re.compile(
+    r"^class htb (?P<id>\S+) (?:root|parent (?P<parent>\S+)) .*?\bceil (?P<ceil>[\d.]+)(?P<unit>[KMGT]?)bit\b", re.MULTILINE
+)
 FRAMING_BYTES = 24
 """Size of the preamble, checksum and gap of an Ethernet frame (IEEE 802.3), which the kernel doesn't count."""
 
@@ -32,7 +37,7 @@ def limits(texts: Mapping[str, str]) -> LinkLimits:
     """Parse the texts that :func:`httpbench.sample.link_limits.read` returned."""
     speeds = {Path(path).parent.name: float(text) * 1e6 for path, text in texts.items() if text.strip().isdecimal()}
     shaped: dict[str, float] = {}
-    for name, bits_per_s in _shaped(texts.get(SHAPERS[0], "")):
+    for name, bits_per_s in (*_shaped(texts.get(SHAPERS[0], "")), *_by_class(texts)):
         shaped[name] = min(bits_per_s, shaped.get(name, bits_per_s))
     return LinkLimits({name: speed for name, speed in speeds.items() if speed > 0}, shaped)
 
@@ -63,6 +68,29 @@ def _shaped(shapers: str) -> Iterator[tuple[str, float]]:
         rate = rate.get("rate") if isinstance(rate, dict) else rate
         if isinstance(rate, int) and rate > 0:
             yield each["dev"], 8.0 * rate
+
+
+def _by_class(texts: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    """Yield the interfaces with HTB classes, each with the highest rate that any of its classes may reach.
+
+    Which class handles which traffic isn't known, so a link whose traffic is in a slower class doesn't look full.
+    """
+    for key, text in texts.items():
+        if key.startswith(CLASS_KEY):
+            classes = {found["id"]: (found["parent"], _bits(found["ceil"], found["unit"])) for found in HTB_CLASS.finditer(text)}
+            leaves = classes.keys() - {parent for parent, _ in classes.values()}
+            if reachable := [_ceiling(classes, leaf) for leaf in leaves]:
+                yield key.removeprefix(CLASS_KEY), max(reachable)
+
+
+def _ceiling(classes: Mapping[str, tuple[str | None, float]], name: str) -> float:
+    """Return the lowest ceiling of a class and its ancestors, in bit/s."""
+    parent, ceiling = classes[name]
+    return min(ceiling, _ceiling(classes, parent)) if parent is not None and parent in classes else ceiling
+
+
+def _bits(number: str, unit: str) -> float:
+    return float(number) * 1000.0 ** ("", "K", "M", "G", "T").index(unit)
 
 
 def _counters(text: str) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:

@@ -36,6 +36,11 @@ class OccupancyMeter:
         return occupancy(self._before, self._stat.read_text(), time.monotonic() - self._begin, self._cpus)
 
 
+def stolen_s(cpus: Collection[int], stat: Path = STAT) -> float:
+    """Return how long the hypervisor has kept these CPUs from running since the system started, in seconds, summed over the CPUs."""
+    return sum(ticks["stolen"] for cpu, ticks in _ticks(stat.read_text()).items() if cpu in cpus) / TICKS_PER_S
+
+
 def occupancy(before: str, after: str, elapsed_s: float, cpus: Iterable[int]) -> tuple[CoreOccupancy, ...]:
     """Return each core's occupancy between two readings of ``/proc/stat``. Cores that the kernel doesn't list are left out."""
     first, last, elapsed_s = _ticks(before), _ticks(after), max(elapsed_s, 1 / TICKS_PER_S)

@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from httpbench.host.control_groups import ControlGroups
 from httpbench.model import Usage
+from httpbench.sample.occupancy import stolen_s
 from httpbench.sample.quota import QuotaMeter
 from httpbench.sample.series import SampleSeries
 from httpbench.sample.threads import Threads
@@ -63,10 +65,23 @@ class TreeSampler:
 
     The times of the program's threads are read at the beginning and the end of the window. With ``threads_often``, they are also read with
     each sample. This takes additional time for each thread, so use it only for programs that end with the window.
+
+    With ``cpus``, each sample includes the time that the hypervisor took from these CPUs. If it has never taken any since the system
+    started, it isn't sampled, because reading ``/proc/stat`` takes long on a machine with many CPUs, and most of those aren't virtual.
     """
 
-    def __init__(self, root_pid: int, interval_s: float = 0.1, *, threads_often: bool = False, groups: ControlGroups | None = None):
+    def __init__(
+        self,
+        root_pid: int,
+        interval_s: float = 0.1,
+        *,
+        threads_often: bool = False,
+        groups: ControlGroups | None = None,
+        cpus: Collection[int] = (),
+    ):
         self._root_pid = root_pid
+        self._cpus = cpus
+        self._stolen_last_s = 0.0
         self._groups = groups
         self._throttled_before_s: float | None = None
         self._throttled_last_s: float | None = None
@@ -105,6 +120,7 @@ class TreeSampler:
             self._quota.mark(self._tree.known)
             self._throttled_before_s = self._throttled_last_s = self._groups.throttled_s() if self._groups else None
             self._pages_at = now
+            self._stolen_last_s = stolen_s(self._cpus) if self._cpus else 0.0
 
     def current(self) -> Current:
         """Return the tree's CPU use and memory at the last sample."""
@@ -120,7 +136,7 @@ class TreeSampler:
         self._take()
         self._count_pages()
         self._tree.close()
-        usage = self._series.usage()
+        usage = self._series.usage(self._threads.ran_s)
         return usage.model_copy(
             update={
                 "cpu_wait_cores_mean": self._wait_cores_mean(usage.cpu_s),
@@ -156,7 +172,7 @@ class TreeSampler:
     def _take(self) -> None:
         reading = self._read()
         cpu_s = (reading.ticks - self._ticks_before) / TICKS_PER_S
-        self._series.add(time.monotonic(), cpu_s, reading.rss_bytes, reading.processes, self._throttled_since())
+        self._series.add(time.monotonic(), cpu_s, reading.rss_bytes, reading.processes, self._throttled_since(), self._stolen_since())
         lost = reading.ticks < self._ticks_before - ROUNDING_TICKS
         self._ticks_before = reading.ticks if lost else max(reading.ticks, self._ticks_before)
         self._rss_bytes = reading.rss_bytes
@@ -180,6 +196,13 @@ class TreeSampler:
         now = self._groups.throttled_s() if self._groups else None
         before, self._throttled_last_s = self._throttled_last_s, now if now is not None else self._throttled_last_s
         return None if now is None or before is None else now - before
+
+    def _stolen_since(self) -> float:
+        """Return the stolen time since the previous sample."""
+        if not self._stolen_last_s:
+            return 0.0
+        before, self._stolen_last_s = self._stolen_last_s, stolen_s(self._cpus)
+        return self._stolen_last_s - before
 
     def _throttled_s(self) -> float | None:
         after = self._groups.throttled_s() if self._groups else None

@@ -26,6 +26,7 @@ class _Slice:
     rss_bytes: int
     processes: int
     throttled_s: float | None
+    stolen_s: float
 
     def and_then(self, later: _Slice) -> _Slice:
         return _Slice(
@@ -35,6 +36,7 @@ class _Slice:
             max(self.rss_bytes, later.rss_bytes),
             max(self.processes, later.processes),
             None if self.throttled_s is None or later.throttled_s is None else self.throttled_s + later.throttled_s,
+            self.stolen_s + later.stolen_s,
         )
 
     @property
@@ -62,10 +64,12 @@ class SampleSeries:
         self._in_open = 0
         self._stride = 1
 
-    def add(self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None) -> None:
-        """Add a sample: current memory and processes, and the CPU and throttled time since the last sample. Negative times count as 0."""
+    def add(
+        self, at_s: float, cpu_s: float, rss_bytes: int, processes: int, throttled_s: float | None = None, stolen_s: float = 0.0
+    ) -> None:
+        """Add a sample: current memory and processes, and the times since the last sample. Negative times count as 0."""
         throttled_s = None if throttled_s is None else max(throttled_s, 0.0)
-        sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s)
+        sample = _Slice(self._end_s, at_s, max(cpu_s, 0.0), rss_bytes, processes, throttled_s, max(stolen_s, 0.0))
         self._end_s = at_s
         self._cpu_s += sample.cpu_s
         self._rss_byte_seconds += rss_bytes * sample.duration_s
@@ -98,13 +102,16 @@ class SampleSeries:
         elapsed_s = self._end_s - begin_s
         return (self._cpu_s - cpu_before_s) / elapsed_s if elapsed_s > 0 else 0.0
 
-    def usage(self) -> Usage:
+    def usage(self, ran_s: float = 0.0) -> Usage:
+        """Return the usage of the window. ``ran_s`` is the CPU time by the threads' own counters, which also see less than a tick."""
         duration_s = self._end_s - self._begin_s
-        mean = self._cpu_s / duration_s if duration_s > 0 else 0.0
+        cpu_s = max(self._cpu_s, ran_s)
+        mean = cpu_s / duration_s if duration_s > 0 else 0.0
         parts = self._closed()
         throttled = [part.throttled_s for part in parts if part.throttled_s is not None]
+        stolen = tuple(part.stolen_s for part in parts)
         return Usage(
-            cpu_s=self._cpu_s,
+            cpu_s=cpu_s,
             cpu_cores_mean=mean,
             cpu_cores_peak=max(self._cores_peak, mean),
             rss_bytes_peak=self._rss_bytes_peak,
@@ -114,6 +121,7 @@ class SampleSeries:
             processes_peak=self._processes_peak,
             samples=tuple(self._sample(part) for part in parts),
             throttled_samples_s=tuple(throttled) if len(throttled) == len(parts) else (),
+            stolen_samples_s=stolen if any(stolen) else (),
         )
 
     def _see_peak(self) -> None:

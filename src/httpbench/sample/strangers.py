@@ -45,6 +45,7 @@ class _Process:
     threads: int
     start_ticks: int
     cpu: int
+    policy: int
 
     @classmethod
     def of(cls, pid: int, stat: bytes) -> _Process:
@@ -61,6 +62,7 @@ class _Process:
             threads=int(fields[17]),
             start_ticks=int(fields[19]),
             cpu=int(fields[36]),
+            policy=int(fields[38].split(None, 1)[0]),
         )
 
 
@@ -114,6 +116,7 @@ class StrangerMeter:
                     cpus=() if is_of_children else tuple(sorted({used.cpu_before, *self._cpus_of(process)})),
                     cpus_allowed=tuple(sorted(allowed)),
                     is_kernel=process.is_kernel,
+                    yields=process.policy == os.SCHED_IDLE,
                     is_of_children=is_of_children,
                 )
 

@@ -67,6 +67,11 @@ def pinned_cores(others: Others | None, cpus: frozenset[int]) -> float:
     return sum(one.cores for one in (others.strangers if others else ()) if _fraction(one, cpus) == 1 and _is_pinned(one, cpus))
 
 
+def yielding_cores(others: Others | None, cpus: frozenset[int]) -> float:
+    """Return the CPU use, on these logical CPUs, of processes that run only while no other program wants the CPU, in cores."""
+    return sum(one.cores * _fraction(one, cpus) for one in (others.strangers if others else ()) if one.yields)
+
+
 def _shares(left: dict[Stranger, float], taken: Taken) -> Iterator[tuple[str, float]]:
     """Yield each program's name and the CPU use that it is blamed for, and subtract this CPU use from the program's value in ``left``."""
     rest = taken.cores

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from httpbench.model import Reason, ReasonKind, Trial, Usage
-from httpbench.stats.blame import SOFTIRQ, Blamed, Taken, blame, pinned_cores
+from httpbench.stats.blame import SOFTIRQ, Blamed, Taken, blame, pinned_cores, yielding_cores
 from httpbench.stats.evidence import OTHERS_SHARE_MAX, THROTTLED_SHARE_MIN, Evidence, evidence_of, throttled
 
 WAIT_SHARE_MAX = 0.10
@@ -39,6 +39,8 @@ class Disturbance:
     """One way in which a trial was disturbed."""
 
     reason: Reason
+    share: float
+    """Highest share of the CPU time of its cores that a program of the run lost, from 0 to 1. It is an upper bound."""
     by: tuple[Blamed, ...] = ()
     """Programs that caused the disturbance. Empty: none could be identified."""
 
@@ -112,7 +114,7 @@ def _taken_by_strangers(part: CoreGroup, evidence: Evidence) -> float:
     if others is None or part.waited_cores is None:
         return 0.0
     seen = [each for each in others.strangers if part.cpus & set(each.cpus or each.cpus_allowed)]
-    used = sum(each.cores for each in seen if not (each.is_kernel and each.name.startswith(SOFTIRQ)))
+    used = sum(each.cores for each in seen if not each.yields and not (each.is_kernel and each.name.startswith(SOFTIRQ)))
     return min(used, part.waited_cores) / part.capacity
 
 
@@ -128,14 +130,15 @@ def _programs(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Distur
     if taken:
         by = blame(evidence.observed.others, [Taken(cores, part.cpus, part.cpus - part.own_cpus) for part, cores in taken.items()])
         named = [{"name": each.name, "cores": each.cores} for each in by]
-        yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK, places=_places(taken), by=named), by)
+        yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK, places=_places(taken), by=named), _share(taken), by)
 
 
 def _steal(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
     stolen = {part: sum(core.stolen for core in evidence.observed.occupancy if core.cpu in part.cpus) for part in parts}
     taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
     if taken:
-        yield Disturbance(Reason.of(ReasonKind.STOLEN, places=_places(taken)), (Blamed(STOLEN_BY, sum(taken.values())),))
+        by = (Blamed(STOLEN_BY, sum(taken.values())),)
+        yield Disturbance(Reason.of(ReasonKind.STOLEN, places=_places(taken)), _share(taken), by)
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:
@@ -148,7 +151,7 @@ def _quota(evidence: Evidence) -> Iterator[Disturbance]:
     others = quota.used_cores - sum(usage.cpu_cores_mean for usage in usages if usage) - seen.others.harness_cores
     if others >= OTHERS_SHARE_MAX * quota.used_cores + _ticks_share(evidence):
         share = quota.throttled_share
-        yield Disturbance(Reason.of(ReasonKind.SHARED_QUOTA, cores=others, quota_cores=quota.used_cores, periods_share=share))
+        yield Disturbance(Reason.of(ReasonKind.SHARED_QUOTA, cores=others, quota_cores=quota.used_cores, periods_share=share), share)
 
 
 def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
@@ -172,7 +175,7 @@ def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbanc
             continue
         waited = usage.cpu_wait_cores_mean - _harness_cores(part.own_cpus, evidence) - _interrupts(part, evidence)
         if waited >= WAIT_SHARE_MAX * capacity:
-            yield Disturbance(Reason.of(ReasonKind.WAITED, program=part.names[0], share=waited / capacity))
+            yield Disturbance(Reason.of(ReasonKind.WAITED, program=part.names[0], share=waited / capacity), waited / capacity)
 
 
 def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
@@ -188,14 +191,18 @@ def _on_load_host(evidence: Evidence) -> Iterator[Disturbance]:
     others = sum(core.busy for core in there.occupancy) - usage.cpu_cores_mean
     taken = others if usage.cpu_wait_cores_mean is None else min(others, usage.cpu_wait_cores_mean)
     if taken >= limit:
-        yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK_ON_HOST, cores=taken, **place))
+        yield Disturbance(Reason.of(ReasonKind.OTHERS_TOOK_ON_HOST, cores=taken, **place), taken / there.cores)
     stolen = sum(core.stolen for core in there.occupancy)
     if stolen >= limit:
-        yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), (Blamed(STOLEN_BY, stolen),))
+        yield Disturbance(Reason.of(ReasonKind.STOLEN_ON_HOST, cores=stolen, **place), stolen / there.cores, (Blamed(STOLEN_BY, stolen),))
     capacity = evidence.generator_capacity()
     waited = (usage.cpu_wait_cores_mean or 0.0) - sum(core.interrupts for core in there.occupancy)
     if others < limit and (usage.threads or 0) <= len(there.occupancy) + 1 and waited >= WAIT_SHARE_MAX * capacity:
-        yield Disturbance(Reason.of(ReasonKind.WAITED_ON_HOST, share=waited / capacity, host=there.name))
+        yield Disturbance(Reason.of(ReasonKind.WAITED_ON_HOST, share=waited / capacity, host=there.name), waited / capacity)
+
+
+def _share(taken: Mapping[CoreGroup, float]) -> float:
+    return max(cores / part.capacity for part, cores in taken.items())
 
 
 def _places(taken: Mapping[CoreGroup, float]) -> list[dict[str, Any]]:
@@ -217,11 +224,12 @@ def _taken(part: CoreGroup, evidence: Evidence) -> float | None:
     """Return an upper bound on the CPU time that other programs took from a group, in cores; ``None`` if unknown.
 
     Other programs took CPU time if they ran while a thread of the group waited for a CPU. Threads of a group also wait for each other, so
-    their total waiting time is only an upper bound.
+    their total waiting time is only an upper bound. Programs that yield to all others took nothing.
     """
     others = _others(part, evidence)
     if others is None or part.waited_cores is None:
         return others
+    others = max(others - yielding_cores(evidence.observed.others, part.own_cpus), 0.0)
     on_siblings = sum(core.busy for core in evidence.observed.occupancy if core.cpu in part.cpus - part.own_cpus)
     return min(others, on_siblings + part.waited_cores)
 

@@ -57,8 +57,13 @@ class Evidence:
     target_cpus: float | None = None
     """CPU limit of the target's container, in cores. ``None``: no limit."""
     criteria: Criteria = USUAL
-    windows: int = 1
-    """Number of measured windows: the number of slices, or 1 if the trial wasn't measured in slices."""
+    slices: int | None = None
+    """Number of slices. ``None``: the trial wasn't measured in slices."""
+
+    @property
+    def windows(self) -> int:
+        """Number of measured windows."""
+        return self.slices or 1
 
     def target_capacity(self) -> int:
         """Return the number of physical cores that the target can use."""
@@ -181,7 +186,7 @@ def evidence_of(trial: Trial) -> Evidence | None:
         scaling=scaling,
         target_cpus=trial.container.cpus if trial.container else None,
         criteria=trial.criteria,
-        windows=trial.plan.slices or 1,
+        slices=trial.plan.slices,
     )
 
 

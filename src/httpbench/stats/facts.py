@@ -81,7 +81,7 @@ def facts(trial: Trial) -> Facts | None:
         generator_wait_cores=generator.cpu_wait_cores_mean if generator else None,
         others_cores=others_cores(evidence),
         stolen_cores=sum(core.stolen for core in seen.occupancy) if seen.occupancy else None,
-        achieved_share=throughput_rps(measurement) / rate if rate else None,
+        achieved_share=throughput_rps(measurement) / rate if rate and not measurement.events else None,
         schedule_lag_us_p99=lag.p99 if lag else None,
         little_ratio=little_ratio(evidence),
         failed_share=failed / max(measurement.requests.ok + failed, 1),

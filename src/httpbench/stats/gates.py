@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from httpbench.model import Gate, Reason, ReasonKind, Trial, VerdictKind
-from httpbench.stats.interval import ConfidenceInterval, quantile
-from httpbench.stats.paired import ROUNDS_PATIENCE
+from httpbench.stats.interval import ConfidenceInterval, expected_reach
+from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
+from httpbench.stats.unpaired import Change
 
 
 class Passage(StrEnum):
@@ -23,14 +24,18 @@ class Passage(StrEnum):
     UNKNOWN = "unknown"  # there is no interval, or rounds of the judged target failed or are invalid
 
 
-def passage(gate: Gate, interval: ConfidenceInterval | None) -> Passage:
-    """Return the result of the gate for a ratio with this interval."""
+def passage(gate: Gate, interval: ConfidenceInterval | None, *, may_be_lower: bool = False, may_be_higher: bool = False) -> Passage:
+    """Return the result of the gate for a ratio with this interval.
+
+    ``may_be_lower`` and ``may_be_higher`` say whether the true ratio may lie below or above the interval, because a result is only a bound.
+    """
     if interval is None:
         return Passage.UNKNOWN
     limit = 1 + gate.change
-    if interval.low < limit < interval.high:
+    low, high = 0.0 if may_be_lower else interval.low, math.inf if may_be_higher else interval.high
+    if low < limit < high:
         return Passage.INCONCLUSIVE
-    is_beyond = interval.low < limit if gate.side == "<" else interval.high > limit
+    is_beyond = low < limit if gate.side == "<" else high > limit
     return Passage.BREACHED if is_beyond else Passage.PASSED
 
 
@@ -39,16 +44,19 @@ def leaves_open(passages: Iterable[Passage], *, fails_if_inconclusive: bool) -> 
     return any(kind is Passage.UNKNOWN or (fails_if_inconclusive and kind is Passage.INCONCLUSIVE) for kind in passages)
 
 
-def rounds_to_decide(gate: Gate, ratio: float, interval: ConfidenceInterval, rounds: int) -> int | None:
-    """Return how many rounds it would take to decide the gate, or ``None`` if that is more than :data:`ROUNDS_PATIENCE`.
+def rounds_to_decide(gate: Gate, found: Comparison | Change) -> int | None:
+    """Return how many rounds it would take to decide the gate, or ``None`` if that is more than :data:`ROUNDS_PATIENCE` or unknown.
 
-    The gate is decided when the interval no longer contains the bound. If the ratio and the noise stay the same, the half-width of an
-    interval over n rounds is proportional to t(n − 1) / √n on a logarithmic scale.
+    The gate is decided when the interval no longer contains the bound. The ratio and the noise of a round are assumed to stay the same.
     """
+    if found.log_deviation is None or found.freedom is None:
+        return None
     limit = 1 + gate.change
-    distance = abs(math.log(ratio / limit)) if limit > 0 else math.inf
-    reach = math.log(interval.high / interval.low) / 2 / (quantile(rounds) / math.sqrt(rounds))
-    return next((count for count in range(rounds + 1, ROUNDS_PATIENCE + 1) if reach * quantile(count) / math.sqrt(count) < distance), None)
+    distance = abs(math.log(found.ratio / limit)) if limit > 0 else math.inf
+    for more in range(1, ROUNDS_PATIENCE + 1 - found.rounds):
+        if expected_reach(found.log_deviation, found.rounds + more, found.freedom + more, found.comparisons) < distance:
+            return found.rounds + more
+    return None
 
 
 def lost_rounds(trials: Sequence[Trial]) -> Reason | None:

@@ -42,6 +42,9 @@ LEFT_OUT = 7
 """Divisor for the number of rounds that a comparison leaves out: one of every seven. With fewer than seven rounds, none is left out.
 Student's interval is then wide enough, because a disturbed round widens the interval at least as much as it shifts the mean."""
 
+BETWEEN_CENTERS = 0.25
+"""Half the expected distance between the two :func:`centers` of a comparison with normally distributed rounds, in standard deviations."""
+
 ROUNDS_MAX = 100_000
 """Maximum number of rounds to suggest for a requested width. More rounds aren't practical."""
 
@@ -97,6 +100,21 @@ def centers(logs: Floats) -> tuple[float, float]:
 def nearest_to_zero(low: float, high: float) -> float:
     """Return the value between ``low`` and ``high`` that is nearest to zero."""
     return max(low, 0.0) + min(high, 0.0)
+
+
+def expected_reach(log_deviation: float, rounds: int, freedom: float, comparisons: int = 1) -> float:
+    """Return by how much the interval of a comparison over this number of rounds is expected to extend from its mean to either side.
+
+    ``log_deviation`` is the standard deviation of the logarithms over rounds, and ``freedom`` its degrees of freedom. ``comparisons`` is
+    the number of intervals for Bonferroni's correction. The result is logarithmic, too.
+    """
+    reach = student(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2) * log_deviation / math.sqrt(rounds)
+    return reach + between_centers(log_deviation, rounds)
+
+
+def between_centers(log_deviation: float, rounds: int) -> float:
+    """Return by how much each of the two :func:`centers` is expected to differ from the mean of this number of rounds."""
+    return BETWEEN_CENTERS * log_deviation if rounds >= LEFT_OUT else 0.0
 
 
 def standard_error(logs: Floats) -> float:

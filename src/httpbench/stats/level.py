@@ -7,10 +7,11 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import get_args
 
-from httpbench.model import Distribution, Figure, Frozen, Measurement, Reason, ReasonKind, Search, Trial, VerdictKind
+from httpbench.model import FIRST_BYTE, Figure, Frozen, Measurement, Reason, ReasonKind, Search, Trial, VerdictKind
 from httpbench.quantiles import PERCENTILES, samples_needed
 from httpbench.stats.disturbance import disturbance
 from httpbench.stats.evidence import evidence_of
+from httpbench.stats.overload import Overload, overload
 from httpbench.stats.search import (
     Bounds,
     LimitSide,
@@ -97,11 +98,14 @@ class Saturation(Frozen):
     """For each disturbed trial, the reasons why it counts as disturbed."""
     too_disturbed: bool = False
     """Whether the search gave up because too many consecutive trials were disturbed."""
+    overload: Overload | None = None
+    """What the target did beyond the highest rate. Null: not requested, or no trial shows it."""
 
 
 def responses_needed(search: Search) -> int:
     """Return how many responses a trial needs so that every statistic in the service level is known."""
-    percentiles = [PERCENTILES[bound.figure] for bound in search.level.bounds if bound.figure in PERCENTILES]
+    figures = (bound.figure.removeprefix(FIRST_BYTE) for bound in search.level.bounds)
+    percentiles = [PERCENTILES[figure] for figure in figures if figure in PERCENTILES]
     return samples_needed(max([*percentiles, PERCENTILE_MIN]))
 
 
@@ -125,15 +129,19 @@ def misses(search: Search, trial: Trial) -> tuple[Reason, ...]:
     """Return the reasons why a trial at an offered rate missed the service level; empty if the trial met it."""
     if trial.measurement is None or not trial.verdict.counts:
         return trial.verdict.reasons or (Reason.of(ReasonKind.NOT_MEASURED),)
-    times = _times(trial.measurement)
     found = []
     for bound in search.level.bounds:
-        value: float | None = getattr(times, bound.figure, None)
+        value = trial.measurement.latency_us(bound.figure)
         if value is None:
             found.append(Reason.of(ReasonKind.TOO_FEW_RESPONSES, figure=bound.figure))
         elif value >= bound.limit_us:
             found.append(Reason.of(ReasonKind.LATENCY_MISSED, figure=bound.figure, latency_us=value))
     return tuple(found)
+
+
+def _at_one_rate(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials of the search at an offered rate, without those beyond the highest rate, whose rate changes."""
+    return [trial for trial in trials if trial.plan.load.rate_rps is not None and trial.plan.load.rate_from_rps is None]
 
 
 def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservation]:
@@ -142,9 +150,9 @@ def observations(search: Search, trials: Sequence[Trial]) -> list[RateObservatio
     Failed and disturbed trials don't show whether the target holds the rate.
     """
     return [
-        RateObservation(trial.plan.load.rate_rps, trial.plan.load.duration_s, not misses(search, trial))
-        for trial in trials
-        if trial.plan.load.rate_rps is not None and _says_something(trial)
+        RateObservation(trial.plan.load.rate_rps or 0.0, trial.plan.load.duration_s, not misses(search, trial))
+        for trial in _at_one_rate(trials)
+        if _says_something(trial)
     ]
 
 
@@ -154,7 +162,7 @@ def _says_something(trial: Trial) -> bool:
 
 def is_too_disturbed(trials: Sequence[Trial]) -> bool:
     """Return whether so many recent trials in a row were disturbed that the search should give up."""
-    last = [trial for trial in trials if trial.plan.load.rate_rps is not None][-DISTURBED_MAX:]
+    last = _at_one_rate(trials)[-DISTURBED_MAX:]
     return len(last) == DISTURBED_MAX and all(disturbance(trial) for trial in last)
 
 
@@ -174,7 +182,7 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
     curve = [_point(search, rate, _counting(rate, trials, final)) for rate in found]
     failed = [point.rate_rps for point in curve if point.held < point.trials]
     held = [point.rate_rps for point in curve if point.held > 0]
-    by = tuple(who for trial in trials if trial.plan.load.rate_rps is not None and (who := disturbance(trial)))
+    by = tuple(who for trial in _at_one_rate(trials) if (who := disturbance(trial)))
     return Saturation(
         rate_rps=known.lower,
         rate_failed_rps=known.upper,
@@ -191,6 +199,7 @@ def saturation(search: Search, trials: Sequence[Trial]) -> Saturation:
         disturbed=len(by),
         disturbed_by=by,
         too_disturbed=is_too_disturbed(trials),
+        overload=overload(search, trials),
     )
 
 
@@ -237,29 +246,25 @@ def held_in_most(point: RatePoint) -> bool:
 
 
 def _counting(rate: float, trials: Sequence[Trial], final: SearchPhase) -> list[Trial]:
-    loads = ((trial, trial.plan.load) for trial in trials if _says_something(trial))
+    loads = ((trial, trial.plan.load) for trial in _at_one_rate(trials) if _says_something(trial))
     return [trial for trial, load in loads if load.rate_rps == rate and load.duration_s >= final.duration_s(rate)]
 
 
 def _point(search: Search, rate: float, trials: Sequence[Trial]) -> RatePoint:
     missed = [misses(search, trial) for trial in trials]
     reasons = [reason for each in missed for reason in each]
-    times = [_times(trial.measurement) for trial in trials if trial.measurement is not None]
+    measured = [trial.measurement for trial in trials if trial.measurement is not None]
     evidence = [evidence_of(trial) for trial in trials]
     return RatePoint(
         rate_rps=rate,
         trials=len(trials),
         held=sum(not each for each in missed),
-        times_us={figure: value for figure in get_args(Figure) if (value := _median(times, figure)) is not None},
+        times_us={figure: value for figure in get_args(Figure) if (value := _median(measured, figure)) is not None},
         misses=tuple(reason for place, reason in enumerate(reasons) if reason not in reasons[:place]),
         generator_busy=sum(one is not None and one.generator_is_busy() for one in evidence),
     )
 
 
-def _times(measurement: Measurement) -> Distribution | None:
-    return measurement.response_time_us or measurement.service_time_us
-
-
-def _median(times: Sequence[Distribution | None], figure: str) -> float | None:
-    values = [value for one in times if one is not None and (value := getattr(one, figure)) is not None]
+def _median(measured: Sequence[Measurement], figure: str) -> float | None:
+    values = [value for each in measured if (value := each.latency_us(figure)) is not None]
     return statistics.median(values) if values else None

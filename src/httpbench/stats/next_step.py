@@ -17,7 +17,7 @@ RATE_FACTOR = 0.9
 WRONG = frozenset((ReasonKind.WRONG_RESPONSES, ReasonKind.WRONG_SAMPLES, ReasonKind.TRUNCATED, ReasonKind.WRONG_AFTER_LOAD))
 """Kinds of reasons that report wrong responses."""
 
-FROM_MEMORY = frozenset((ReasonKind.DATABASE_NOT_READ, ReasonKind.DATABASE_NOT_WRITTEN))
+FROM_MEMORY = frozenset((ReasonKind.DATABASE_NOT_ASKED, ReasonKind.DATABASE_NOT_READ, ReasonKind.DATABASE_NOT_WRITTEN))
 """Kinds of reasons that report responses for which the target didn't run the required queries."""
 
 

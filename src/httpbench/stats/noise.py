@@ -84,7 +84,7 @@ def other_load(noise: Noise, load: Load, workload: Workload) -> str | None:
     measured = noise.load or Load(connections=noise.connections)
     changes = {name: (getattr(measured, field), getattr(load, field)) for field, name in LOAD_ALIKE.items()}
     differences = [f"{name} {_text(before)} → {_text(after)}" for name, (before, after) in changes.items() if before != after]
-    if workload.kind is not Kind.SERVER or workload.parts or workload.request != noise.request:
+    if workload.kind is not Kind.SERVER or not workload.has_one_request or workload.request != noise.request:
         differences.append(f"workload {noise.workload} → {workload.name}")
     return ", ".join(differences) or None
 

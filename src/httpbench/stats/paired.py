@@ -59,8 +59,17 @@ class Comparison(Frozen):
     contribute to the variance. Null: fewer than three rounds."""
     p_adjusted: float | None
     """p-value after Holm's correction for all comparisons of the same table. Null: fewer than three rounds."""
+    log_deviation: float | None = None
+    """Standard deviation of the logarithm of one round's ratio. Null: fewer than three rounds."""
+    freedom: float | None = None
+    """Degrees of freedom of ``log_deviation``. Null: fewer than three rounds."""
     p_rank: float | None
     """p-value of Wilcoxon's signed-rank test on the same ratios. A single outlier hardly affects this test. Null: fewer than six rounds."""
+
+    @property
+    def comparisons(self) -> int:
+        """Number of intervals that are correct together with 95% confidence: only this one."""
+        return 1
 
     @property
     def differs(self) -> bool:
@@ -83,10 +92,11 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
     if not len(ratios):
         return None
     rounds = len(ratios)
-    p = interval = None
+    p = interval = log_deviation = freedom = None
     if rounds >= ROUNDS_MIN:
+        log_deviation, freedom = float(ratios.std(ddof=1)), float(rounds - 1)
         error = standard_error(ratios)
-        p = p_value(distance(ratios, resolution), error, rounds - 1)
+        p = p_value(distance(ratios, resolution), error, freedom)
         interval = around(*centers(ratios), quantile(rounds) * error + resolution)
     return Comparison(
         ratio=math.exp(float(ratios.mean())),
@@ -94,6 +104,8 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
         rounds=rounds,
         p=p,
         p_adjusted=p,
+        log_deviation=log_deviation,
+        freedom=freedom,
         p_rank=rank_test(ratios),
     )
 
@@ -128,7 +140,8 @@ def distance(ratios: Floats, resolution: float) -> float:
     The mean is computed without the highest or the lowest seventh of the rounds, whichever is closer to zero. If the two means have
     different signs, the result is 0.
     """
-    return max(abs(nearest_to_zero(*centers(ratios))) - max(resolution, ROUNDING), 0.0)
+    apart = abs(nearest_to_zero(*centers(ratios))) - resolution
+    return apart if apart > ROUNDING else 0.0
 
 
 def rank_test(ratios: Floats) -> float | None:

@@ -1,12 +1,12 @@
-"""Compute the width of the widest interval of a run, and how many rounds are needed for the requested width.
+"""Compute the width of the widest interval of a run, and how many rounds of which length are needed for the requested width.
 
 This module uses the intervals of the main result in all tables of the run. In a table with several targets, these are the intervals of the
 ratios to the baseline. In other tables, they are the intervals of the results themselves.
 
-A run that checks the width after each round is likely to stop when its rounds agree by chance. With five rounds before the first check, the
-final interval contains the true value in at least 92% of runs instead of 95% (simulated in ``tests/unit/stats/test_interval_coverage.py``).
-The stopping rule considers only widths. If runs stopped as soon as a difference became significant, most pairs of identical servers would
-seem to differ.
+A run that checks the width after each round is likely to stop when its rounds agree by chance. With six rounds before the first check, the
+final interval of a ratio still contains the true value in 95% of runs (simulated in ``tests/unit/stats/test_interval_coverage.py``). The
+stopping rule considers only widths. If runs stopped as soon as a difference became significant, most pairs of identical servers would seem
+to differ.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from httpbench.model import Trial
-from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN, Floats, centers, quantile, rounds_for, standard_error
+from httpbench.stats.interval import ROUNDS_MIN, Floats, between_centers, centers, quantile, rounds_for, standard_error
 from httpbench.stats.paired import Rounds, by_round, log_ratios
 from httpbench.stats.summary import cells
 
-BETWEEN_CENTERS = 0.25
-"""Half the expected distance between the two :func:`centers` of a comparison with normally distributed rounds, in standard deviations."""
+DURATION_S = 10
+"""Usual duration of a trial for intervals of ± ``DURATION_WIDTH`` or less, in seconds."""
+
+DURATION_WIDTH = 0.01
+
+DURATION_S_MIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,20 @@ class Width:
     def rounds_for(self, half_width: float) -> int | None:
         """Return how many rounds an interval of ± ``half_width`` (relative) requires; ``None`` if the number isn't practical."""
         enough = rounds_for(self.log_deviation, half_width)
-        if not self.is_ratio or enough is None or enough < LEFT_OUT:
+        if not self.is_ratio or enough is None:
             return enough
-        left = math.log1p(half_width) - BETWEEN_CENTERS * self.log_deviation
+        left = math.log1p(half_width) - between_centers(self.log_deviation, enough)
         return rounds_for(self.log_deviation, math.expm1(left)) if left > 0 else None
+
+
+def usual_duration_s(half_width: float) -> int:
+    """Return the usual duration of a trial for intervals of ± ``half_width`` (relative), in whole seconds.
+
+    A wide interval needs only the minimum number of rounds, even if trials are short. Long trials would make the run longer for a precision
+    that nobody requested. A narrow interval needs long trials, because each round also takes time for starting and warming up the targets.
+    The duration doesn't depend on results. ``benchmarks/interleaving/precision.py`` compares this rule with rules that estimate the noise.
+    """
+    return min(max(round(DURATION_S * DURATION_WIDTH / half_width), DURATION_S_MIN), DURATION_S)
 
 
 def headline(trials: Iterable[Trial]) -> Rounds:

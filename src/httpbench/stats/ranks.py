@@ -32,7 +32,18 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from httpbench.stats.interval import CONFIDENCE, ROUNDS_MIN, ConfidenceInterval, Floats, around, centers, p_value, student
+from httpbench.stats.interval import (
+    CONFIDENCE,
+    LEFT_OUT,
+    ROUNDS_MIN,
+    ConfidenceInterval,
+    Floats,
+    around,
+    between_centers,
+    centers,
+    p_value,
+    student,
+)
 from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, distance, holm, log_ratios, rank_test
 
 ROWS_MIN = 4
@@ -70,20 +81,36 @@ class Pair:
     resolution: float
     """Relative resolution of the recorded values."""
 
+    @property
+    def above(self) -> int:
+        """The row with the higher results."""
+        return self.one if self.logs.mean() > 0 else self.other
+
+    @property
+    def below(self) -> int:
+        """The row with the lower results."""
+        return self.other if self.logs.mean() > 0 else self.one
+
     def p(self, rounds: int) -> float:
         """Return the p-value for this number of equally noisy rounds: the probability that equal targets differ by at least as much."""
-        return p_value(distance(self.logs, self.resolution), self._error(rounds), self._freedom(rounds))
+        apart = distance(self.logs, self.resolution)
+        if len(self.logs) < LEFT_OUT <= rounds:
+            apart = max(apart - between_centers(self.log_deviation, rounds), 0.0)
+        return p_value(apart, self.log_deviation / math.sqrt(rounds), self.freedom(rounds))
 
     def interval(self) -> ConfidenceInterval:
         """Return the 95% interval of the ratio, which also covers the ratios without the highest or the lowest seventh of the rounds."""
         rounds = len(self.logs)
-        return around(*centers(self.logs), student(self._freedom(rounds)) * self._error(rounds) + self.resolution)
+        reach = student(self.freedom(rounds)) * self.log_deviation / math.sqrt(rounds)
+        return around(*centers(self.logs), reach + self.resolution)
 
-    def _error(self, rounds: int) -> float:
-        return math.sqrt(sum(self.variances) / rounds)
+    @property
+    def log_deviation(self) -> float:
+        """Standard deviation of one round's log ratio."""
+        return math.sqrt(sum(self.variances))
 
-    def _freedom(self, rounds: int) -> float:
-        """Return Satterthwaite's degrees of freedom of the sum of the variances."""
+    def freedom(self, rounds: int) -> float:
+        """Return Satterthwaite's degrees of freedom of the sum of the variances, for this number of rounds."""
         parts = (variance**2 / (prior + rounds - 1) for variance, prior in zip(self.variances, self.priors, strict=True))
         return sum(self.variances) ** 2 / divisor if (divisor := sum(parts)) else rounds - 1
 
@@ -103,11 +130,10 @@ class AllPairs:
         The results of the rows in ``bounds`` are only lower bounds, so no other row can be proven to be better.
         """
         better, worse = dict.fromkeys(ranked, 0), dict.fromkeys(ranked, 0)
-        for (one, other), p in self._adjusted.items():
-            above, below = (one, other) if self._pairs[one, other].logs.mean() > 0 else (other, one)
-            if p <= 1 - CONFIDENCE and above in better and below in better and below not in bounds:
-                better[below] += 1
-                worse[above] += 1
+        for pair in self._decidable(ranked, bounds):
+            if self._adjusted[pair.one, pair.other] <= 1 - CONFIDENCE:
+                better[pair.below] += 1
+                worse[pair.above] += 1
         return [RankRange(1 + better[row], len(better) - worse[row]) for row in ranked]
 
     def comparison(self, ours: int, theirs: int) -> Comparison | None:
@@ -125,19 +151,26 @@ class AllPairs:
             rounds=len(pair.logs),
             p=self._p[key],
             p_adjusted=self._adjusted[key],
+            log_deviation=pair.log_deviation,
+            freedom=pair.freedom(len(pair.logs)),
             p_rank=rank_test(pair.logs),
         )
 
-    def rounds_to_rank(self) -> int | None:
-        """Return how many rounds would show a significant difference between at least two rows if the noise stayed the same.
+    def rounds_to_rank(self, ranked: Collection[int], bounds: Collection[int] = ()) -> int | None:
+        """Return how many rounds would give two of the rows in ``ranked`` different ranks if the noise stayed the same.
 
-        This is the smallest n with p(n) · pairs ≤ 5% for the clearest pair, or ``None`` if n would exceed :data:`ROUNDS_PATIENCE`.
+        This is the smallest n with p(n) · pairs ≤ 5% for the clearest pair whose lower row isn't in ``bounds``, or ``None`` if n would
+        exceed :data:`ROUNDS_PATIENCE`.
         """
-        pairs = self._pairs.values()
+        pairs = list(self._decidable(ranked, bounds))
         if not pairs:
             return None
         counts = range(min(len(pair.logs) for pair in pairs) + 1, ROUNDS_PATIENCE + 1)
-        return next((n for n in counts if min(pair.p(n) for pair in pairs) * len(pairs) <= 1 - CONFIDENCE), None)
+        return next((n for n in counts if min(pair.p(n) for pair in pairs) * len(self._pairs) <= 1 - CONFIDENCE), None)
+
+    def _decidable(self, ranked: Collection[int], bounds: Collection[int]) -> Iterator[Pair]:
+        """Yield the pairs of ranked rows that can be told apart. A row that is only a lower bound can't be proven to be slower."""
+        yield from (pair for pair in self._pairs.values() if {pair.one, pair.other} <= set(ranked) and pair.below not in bounds)
 
 
 def pooled(rows: Sequence[Rounds]) -> list[int]:

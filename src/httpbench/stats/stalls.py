@@ -24,6 +24,11 @@ def hidden_stalls(trials: Sequence[Trial]) -> Stalls | None:
     return max(hiding, key=lambda stalls: stalls.total_us)
 
 
+def are_unreported(trials: Sequence[Trial]) -> bool:
+    """Return whether the load generator didn't report the target's stalls in a round of a closed loop that counts."""
+    return any(trial.measurement.stalls is None for trial in trials if trial.measurement and trial.verdict.counts)
+
+
 def _hides(measured: Measurement, stalls: Stalls) -> bool:
     if stalls.count == 0:
         return False

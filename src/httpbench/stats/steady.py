@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from httpbench.model import Measurement, Reason, ReasonKind, Settling, Trial
 from httpbench.stats.interval import Floats, quantile, standard_error
@@ -48,6 +49,21 @@ because the last part is chosen after looking at the data."""
 
 WINDOWS_MIN = 20
 """Minimum number of windows for deciding whether a measurement was steady."""
+
+LEVEL_SHARE_MAX = 0.05
+"""Maximum relative difference to the final level of throughput at which a server that has just started counts as steady."""
+
+LEVEL_NOISE_MAX = 0.10
+"""Maximum difference to the final level that noise may hide, relative to that level."""
+
+SMOOTHED = 5
+"""Number of windows whose median represents the window in the middle."""
+
+MAD_DEVIATION = 1.4826
+"""Standard deviation of a normal distribution, divided by its median absolute deviation."""
+
+MEDIAN_ERROR = 1.2533
+"""Standard error of the median of normally distributed values, divided by that of their mean: √(π/2)."""
 
 REST_MIN = 5
 """Minimum number of windows to keep, because the variance of very few windows may be small by chance. At least a third of all windows is
@@ -139,13 +155,39 @@ def changed(measurement: Measurement) -> Reason | None:
     return Reason.of(ReasonKind.RATE_CHANGED, last_rps=rest, last_s=rest_s, overall_rps=mean)
 
 
+def steady_after_s(measurement: Measurement) -> float | None:
+    """Return the time from the beginning of a measurement until throughput was within 5% of its final level, in seconds.
+
+    The result is the end of the first window after which every window is within 5%. The final level is the median of the last third of the
+    windows. Each window counts with the median of five windows, so that one or two slow windows don't count, as long as they aren't the
+    first ones. A deviation must also exceed three standard errors of such a median.
+
+    Returns ``None`` if there are too few windows, if noise could hide a deviation of 10%, or if a window of the last third deviates.
+    """
+    windows = [interval for interval in measurement.intervals if interval.duration_s > measurement.intervals[0].duration_s / 2]
+    if len(windows) < WINDOWS_MIN:
+        return None
+    rates = np.array([interval.completed / interval.duration_s for interval in windows])
+    last = rates[-(len(rates) // 3) :]
+    level = float(np.median(last))
+    error = MEDIAN_ERROR * MAD_DEVIATION * float(np.median(np.abs(last - level))) / math.sqrt(SMOOTHED)
+    if level <= 0 or SOUGHT_ERRORS_MAX * error > LEVEL_NOISE_MAX * level:
+        return None
+    padding = SMOOTHED // 2  # the first windows count by themselves, the last ones together with the final level
+    padded = np.concatenate([np.full(padding, rates[0]), rates, np.full(padding, level)])
+    smooth = np.median(sliding_window_view(padded, SMOOTHED), axis=1)
+    away = np.flatnonzero(np.abs(smooth - level) > max(LEVEL_SHARE_MAX * level, SOUGHT_ERRORS_MAX * error))
+    first = int(away[-1]) + 1 if len(away) else 0
+    return None if first > len(rates) - len(last) else windows[first].start_s + windows[first].duration_s
+
+
 def unsteady(trial: Trial) -> Reason | None:
-    """Return why a trial isn't steady; ``None`` if it is or may be steady, or if its rate rises by design.
+    """Return why a trial isn't steady; ``None`` if it is or may be steady, if its rate rises by design, or if it measures start-up.
 
     For example, a trial isn't steady if its warm-up reached its time limit while throughput was still changing by more than 2% and by more
     than the noise.
     """
-    if trial.measurement is None or trial.plan.load.rate_from_rps is not None:
+    if trial.measurement is None or trial.plan.load.rate_from_rps is not None or trial.plan.load.is_of_startup or trial.plan.load.fault:
         return None
     if changed_by := changed(trial.measurement):
         return changed_by

@@ -7,6 +7,7 @@ are never part of a median. The summary contains the number of rounds that count
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,12 +18,15 @@ from pydantic import Field, ValidationError
 from httpbench.model import (
     ENDINGS,
     Distribution,
+    Events,
+    Failover,
     Frozen,
     Load,
     Measurement,
     Reason,
     ReasonKind,
     Scaling,
+    Startup,
     Trial,
     Usage,
     Verdict,
@@ -43,6 +47,9 @@ NOT_THE_TARGETS_ALONE = (VerdictKind.GENERATOR, VerdictKind.BOTH)
 WORST_FIRST = (VerdictKind.INVALID, VerdictKind.FAILED, VerdictKind.DISTURBED)
 """Verdicts of rounds that don't count. If no round counts, the row gets the first of these verdicts that any round has."""
 
+FAILOVER_FIGURES = ("failed", "failed_share", "slow", "avoided_s", "used_again_s", "worst_us")
+"""Results that are copied from :class:`Failover`."""
+
 USED = ("cpu_cores_peak", "pss_bytes_peak", "rss_bytes_mean", "pss_bytes_mean")
 """Results that are copied from the target's :class:`Usage`."""
 
@@ -62,6 +69,18 @@ class Estimate(Frozen):
     """Number of rounds that have the result."""
     interval: ConfidenceInterval | None = None
     """95% confidence interval of the geometric mean over rounds. Null: fewer than three rounds."""
+
+    @property
+    def margin(self) -> float | None:
+        """Smallest relative margin around the median that covers the interval: 0.02 is "± 2%". ``None``: no interval.
+
+        It is half the interval's width if the median is in the middle of the interval, on a logarithmic scale.
+        """
+        if self.interval is None:
+            return None
+        if self.interval.low <= 0 or self.median <= 0:
+            return math.inf
+        return max(self.interval.high / self.median, self.median / self.interval.low, 1.0) - 1
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Estimate | None:
@@ -102,6 +121,36 @@ class Latency(Frozen):
     """95% confidence intervals of the percentiles in ``merged``, by name."""
 
 
+class FailoverSummary(Frozen):
+    """How a proxy handled the failure of one of its two backends, over the rounds that count."""
+
+    failed: Estimate
+    """Number of failed requests."""
+    failed_share: Estimate
+    """``failed``, relative to the number of requests that were due while the backend was broken."""
+    slow: Estimate
+    """Number of slow responses."""
+    avoided_s: Estimate
+    """Time until the proxy avoided the failed backend, in seconds. In rounds in which it didn't, the time until the backend's return."""
+    rounds_avoided: int
+    """Number of rounds in which the proxy avoided the failed backend."""
+    used_again_s: Estimate
+    """Time until the proxy used the returned backend again, in seconds. In rounds in which it didn't, the time until the end."""
+    rounds_used_again: int
+    """Number of rounds in which the proxy used the returned backend again."""
+    worst_us: Estimate | None
+    """Longest response time, in µs. Null: not reported."""
+
+    @classmethod
+    def of(cls, rounds: Sequence[Failover]) -> FailoverSummary | None:
+        """Return the summary of the rounds, or ``None`` if there are none."""
+        estimates = {name: Estimate.of(getattr(each, name) for each in rounds) for name in FAILOVER_FIGURES}
+        if None in [estimates[name] for name in FAILOVER_FIGURES if name != "worst_us"]:
+            return None
+        counts = {"rounds_avoided": sum(each.avoided for each in rounds), "rounds_used_again": sum(each.used_again for each in rounds)}
+        return cls.model_validate(estimates | counts)
+
+
 class Summary(Frozen):
     """The results of one cell of a run. ``None``: not measured, or no round counts."""
 
@@ -125,7 +174,8 @@ class Summary(Frozen):
     client: ClientSummary | None = None
     """Times of a client, in place of latencies. Null: the target isn't a client, or no round counts."""
     throughput_rps: Estimate | None
-    """Correct responses per second. If the rate rises, only the highest step counts. A client's start-up time is excluded."""
+    """Correct responses per second. Of event streams: events per second. If the rate rises, only the highest step counts. A client's
+    start-up time is excluded."""
     bytes_per_s: Estimate | None
     """Bytes received per second, as the load generator counts them. Most load generators include headers."""
     requests: Estimate | None
@@ -136,6 +186,14 @@ class Summary(Frozen):
     """Service times, in µs."""
     response_time_us: Latency | None
     """Response times, in µs. If the rate rises, only the highest step counts. Null: closed loop."""
+    first_byte_us: Latency | None = None
+    """Times to the first byte, in µs. Null: not reported, or the rate rises."""
+    first_event_us: Latency | None = None
+    """Times to the first event of a stream, in µs. Null: the responses aren't event streams."""
+    between_events_us: Latency | None = None
+    """Times between successive events of a stream, in µs. Null: the responses aren't event streams."""
+    events_lost: Estimate | None = None
+    """Number of lost events per round. Null: the responses aren't event streams, or the ids don't show lost events."""
     rate_held_rps: Estimate | None = None
     """Highest step of a rising rate that the target held, in requests/s. The estimate includes rounds that don't count because the target
     missed the last step. Null: the rate doesn't rise."""
@@ -165,6 +223,27 @@ class Summary(Frozen):
     """Mean resident memory of the target, summed over its processes, in bytes. Null: not measured."""
     pss_bytes_mean: Estimate | None = None
     """Mean memory of the target with shared pages split among processes, in bytes. Null: the kernel does not report it."""
+    ready_s: Estimate | None = None
+    """Time from the execution of a server to the end of its first correct response, in seconds. Null: start-up wasn't measured."""
+    first_us: Estimate | None = None
+    """Service time of a server's first request, in µs. Null: start-up wasn't measured."""
+    steady_s: Estimate | None = None
+    """Time from the beginning of the load until throughput was within 5% of its final level, in seconds. Null: start-up wasn't measured, or
+    no round shows this time."""
+    rss_bytes_ready: Estimate | None = None
+    """Resident memory after the first response, summed over processes, in bytes. Null: start-up wasn't measured."""
+    pss_bytes_ready: Estimate | None = None
+    """Memory after the first response, with shared pages split among processes, in bytes. Null: start-up wasn't measured, or the kernel
+    does not report it."""
+    rss_bytes_rest: Estimate | None = None
+    """Resident memory after the load and a rest, summed over processes, in bytes. Null: start-up wasn't measured."""
+    pss_bytes_rest: Estimate | None = None
+    """Memory after the load and a rest, with shared pages split among processes, in bytes. Null: start-up wasn't measured, or the kernel
+    does not report it."""
+    installed_bytes: Estimate | None = None
+    """Size of the target's image or of the files of its build, in bytes. Null: start-up wasn't measured, or nothing was built."""
+    failover: FailoverSummary | None = None
+    """How a proxy handled the failure of one of its two backends. Null: no backend failed, or no round counts."""
 
 
 def cells(trials: Iterable[Trial]) -> list[list[Trial]]:
@@ -214,6 +293,10 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         errors=_measured(counting, failed_requests),
         service_time_us=_latency(_service_times_us(counting)),
         response_time_us=_latency(_response_times_us(counting)),
+        first_byte_us=_latency(_first_byte_us(counting)),
+        first_event_us=_latency([each.first_us for each in _events(counting)]),
+        between_events_us=_latency([each.between_us for each in _events(counting)]),
+        events_lost=Estimate.of(each.lost for each in _events(counting)),
         rate_held_rps=Estimate.of(_rate_held_rps(trial) for trial in trials),
         cpu_cores=Estimate.of(_cores(trial.observed.target_usage) for trial in counting),
         cpu_us_per_request=Estimate.of(cpu_us_per_request(trial) for trial in counting),
@@ -225,6 +308,8 @@ def summarize(trials: Sequence[Trial], *, invalid: bool = False) -> Summary:
         database_cpu_us_per_request=Estimate.of(_us_per_request(trial.observed.database_usage, trial) for trial in counting),
         rss_bytes_peak=Estimate.of(rss_bytes_peak(trial) for trial in counting),
         **{name: Estimate.of(getattr(usage, name) for usage in usages) for name in USED},
+        **{name: Estimate.of(getattr(trial.startup, name, None) for trial in counting) for name in Startup.model_fields},
+        failover=FailoverSummary.of([trial.failover for trial in counting if trial.failover is not None]),
     )
 
 
@@ -239,6 +324,9 @@ def with_merged(summary: Summary, trials: Sequence[Trial]) -> Summary:
         for name, latency, rounds in (
             ("service_time_us", summary.service_time_us, _service_times_us(counting)),
             ("response_time_us", summary.response_time_us, _response_times_us(counting)),
+            ("first_byte_us", summary.first_byte_us, _first_byte_us(counting)),
+            ("first_event_us", summary.first_event_us, [each.first_us for each in _events(counting)]),
+            ("between_events_us", summary.between_events_us, [each.between_us for each in _events(counting)]),
         )
         if latency is not None
     }
@@ -294,7 +382,7 @@ def rss_bytes_peak(trial: Trial) -> int | None:
 
 
 def cpu_us_per_request(trial: Trial) -> float | None:
-    """Return the target's CPU time per complete response of a trial, in µs, excluding a client's start-up."""
+    """Return the target's CPU time per complete response or event of a trial, in µs, excluding a client's start-up."""
     if trial.client is not None:
         return trial.client.cpu_us_per_request
     return _us_per_request(trial.observed.target_usage, trial)
@@ -312,9 +400,10 @@ def _cores(usage: Usage | None) -> float | None:
 
 
 def _us_per_request(usage: Usage | None, trial: Trial) -> float | None:
-    if trial.measurement is None or usage is None or trial.measurement.requests.completed == 0:
+    if trial.measurement is None:
         return None
-    return usage.cpu_s * 1e6 / trial.measurement.requests.completed
+    work = trial.measurement.events.count if trial.measurement.events else trial.measurement.requests.completed
+    return None if usage is None or work == 0 else usage.cpu_s * 1e6 / work
 
 
 def _counting(trials: Sequence[Trial]) -> list[Trial]:
@@ -328,6 +417,14 @@ def _service_times_us(trials: Sequence[Trial]) -> list[Distribution | None]:
 def _response_times_us(trials: Sequence[Trial]) -> list[Distribution | None]:
     measurements = [trial.measurement for trial in trials if trial.measurement]
     return [measurement.times_us if measurement.steps else measurement.response_time_us for measurement in measurements]
+
+
+def _first_byte_us(trials: Sequence[Trial]) -> list[Distribution | None]:
+    return [trial.measurement.first_byte_us for trial in trials if trial.measurement]
+
+
+def _events(trials: Sequence[Trial]) -> list[Events]:
+    return [trial.measurement.events for trial in trials if trial.measurement and trial.measurement.events]
 
 
 def _rate_held_rps(trial: Trial) -> float | None:

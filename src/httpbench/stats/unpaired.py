@@ -36,6 +36,18 @@ class Change(Frozen):
     three rounds in either run."""
     rounds_base: int
     rounds_head: int
+    log_deviation: float | None = None
+    """Standard deviation of the logarithm of a ratio of one round of each run, if both runs had as many rounds as the shorter one. Null:
+    fewer than three rounds in either run."""
+    freedom: float | None = None
+    """Degrees of freedom of ``log_deviation``. Null: fewer than three rounds in either run."""
+    comparisons: int = 1
+    """Number of intervals of this result that are correct together with 95% confidence."""
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds of the run with fewer rounds."""
+        return min(self.rounds_base, self.rounds_head)
 
     @property
     def differs(self) -> bool:
@@ -57,10 +69,13 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
     if not all(len(each) for each in logs):
         return None
     means = [float(each.mean()) for each in logs]
-    interval = None
-    if min(len(each) for each in logs) >= ROUNDS_MIN:
+    interval = log_deviation = freedom = None
+    rounds = min(len(each) for each in logs)
+    if rounds >= ROUNDS_MIN:
         errors = [standard_error(each) for each in logs]
-        reach = _reach(errors, [len(each) for each in logs], comparisons) + resolution
+        error, freedom = math.hypot(*errors), freedom_of_difference(errors, [len(each) for each in logs])
+        log_deviation = error * math.sqrt(rounds)
+        reach = student(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2) * error + resolution
         (base_low, base_high), (head_low, head_high) = (centers(each) for each in logs)
         low = min(head_low - means[0], means[1] - base_high)
         high = max(head_high - means[0], means[1] - base_low)
@@ -72,14 +87,14 @@ def change(base: Sequence[float], head: Sequence[float], comparisons: int = 1, r
         interval=interval,
         rounds_base=len(logs[0]),
         rounds_head=len(logs[1]),
+        log_deviation=log_deviation,
+        freedom=freedom,
+        comparisons=comparisons,
     )
 
 
-def _reach(errors: Sequence[float], rounds: Sequence[int], comparisons: int) -> float:
-    """Return half the width of the interval of a difference of two means."""
+def freedom_of_difference(errors: Sequence[float], rounds: Sequence[int]) -> float:
+    """Return Satterthwaite's degrees of freedom of the difference of two means with these standard errors."""
     variances = [error**2 for error in errors]
-    total = sum(variances)
-    if total == 0:
-        return 0.0
-    freedom = total**2 / sum(variance**2 / (count - 1) for variance, count in zip(variances, rounds, strict=True))
-    return student(freedom, 1 - (1 - CONFIDENCE) / comparisons / 2) * math.sqrt(total)
+    divisor = sum(variance**2 / (count - 1) for variance, count in zip(variances, rounds, strict=True))
+    return sum(variances) ** 2 / divisor if divisor else float(min(rounds) - 1)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from httpbench.model import Arrivals, Load, Measurement, Reason, ReasonKind, Step, Workload
+from httpbench.stats.disturbance import disturbances
 from httpbench.stats.evidence import ERROR_SHARE_LIMIT, Evidence
 
 ACHIEVED_SHARE_MIN = 0.99
@@ -39,7 +40,11 @@ LITTLE_ROUND_TRIPS_MIN = 100
 """Minimum number of requests per connection and pipeline slot for Little's law. With fewer requests, the requests that are in flight at the
 start or the end change the ratio by more than the tolerance."""
 
-WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_body", "invalid_response", "unknown_status"})
+REQUESTS_PER_CONNECTION_MIN = 500
+"""Minimum number of requests per connection for Little's law. To open a connection takes as long as several requests. That time isn't part
+of the service time."""
+
+WRONG_RESPONSES = frozenset({"unexpected_status", "unexpected_content_type", "unexpected_body", "invalid_response", "unknown_status"})
 """Kinds of errors that are wrong responses. Unless the criteria allow failed requests, a single wrong response makes the trial invalid."""
 
 BODY_BYTES_SHARE_MIN = 0.99
@@ -58,7 +63,13 @@ def is_incorrect(evidence: Evidence) -> bool:
 def untrue(evidence: Evidence) -> Iterator[Reason]:
     """Yield each reason why the results aren't valid."""
     measurement = evidence.measurement
-    if measurement.requests.ok == 0:
+    events = measurement.events
+    if events and events.count == 0:
+        yield Reason.of(ReasonKind.NO_EVENT, errors=_errors_made(measurement))
+        return
+    if events and events.lost:
+        yield Reason.of(ReasonKind.EVENTS_LOST, lost=events.lost, events=events.count, streams=events.numbered_streams)
+    if measurement.requests.ok == 0 and not events:
         yield Reason.of(ReasonKind.NO_CORRECT_RESPONSE, errors=_errors_made(measurement))
         return
     yield from _wrong_responses(evidence)
@@ -72,6 +83,10 @@ def untrue(evidence: Evidence) -> Iterator[Reason]:
 def _wrong_responses(evidence: Evidence) -> Iterator[Reason]:
     measurement = evidence.measurement
     requests = measurement.requests
+    if evidence.load.may_fail:  # wrong status codes, such as 503, are results
+        if wrong := measurement.errors.get("unexpected_body", 0):
+            yield Reason.of(ReasonKind.WRONG_RESPONSES, wrong=wrong, completed=requests.completed, errors=_errors_made(measurement))
+        return
     named = sum(count for kind, count in measurement.errors.items() if kind in WRONG_RESPONSES)
     unnamed = max(requests.completed - requests.ok - measurement.errors_total, 0)
     if named + unnamed > (evidence.criteria.failed_share_max or 0.0) * requests.completed:
@@ -94,8 +109,11 @@ def failed_requests(measurement: Measurement) -> int:
 
 def _errors(evidence: Evidence) -> Iterator[Reason]:
     measurement = evidence.measurement
+    if evidence.load.may_fail:
+        return  # failed requests are the result
     failed = failed_requests(measurement)
-    share = failed / (measurement.requests.ok + failed)
+    ok = max(measurement.requests.ok, measurement.events.streams if measurement.events else 0)
+    share = failed / (ok + failed)
     allowed = evidence.criteria.failed_share_max
     limit = ERROR_SHARE_LIMIT if allowed is None else allowed
     if share > limit:
@@ -107,12 +125,16 @@ def _errors_made(measurement: Measurement) -> dict[str, int]:
 
 
 def _short_bodies(evidence: Evidence) -> Iterator[Reason]:
-    """Detect truncated bodies in responses with a correct status, because most generators check only the status."""
-    received, least = evidence.measurement.bytes_received, evidence.criteria.response_bytes_min
+    """Detect truncated bodies in responses with a correct status, because most generators check only the status.
+
+    Parts of the first responses may arrive before a window begins: one response for each connection or, with HTTP/2, for each stream.
+    """
+    received, least, load = evidence.measurement.bytes_received, evidence.criteria.response_bytes_min, evidence.load
     if not received or least is None:
         return
     needed, place = least * evidence.measurement.requests.ok, evidence.criteria.response_part
-    if received < BODY_BYTES_SHARE_MIN * needed:
+    before = least * evidence.windows * load.connections * (load.pipeline if load.http2 else 1)
+    if received + before < BODY_BYTES_SHARE_MIN * needed:
         yield Reason.of(ReasonKind.TRUNCATED, received_bytes=received, expected_bytes=needed, place=place)
 
 
@@ -124,7 +146,7 @@ def response_size(workload: Workload, response_bytes: int | None = None) -> tupl
         response_bytes: Size of a whole correct response, if all have the same size and the generator counts headers. ``None``: compare
             bodies.
     """
-    if workload.parts or workload.request.method == "HEAD":
+    if not workload.has_one_request or workload.request.method == "HEAD":
         return None, "bodies"
     if response_bytes is not None:
         return response_bytes - HEADERS_VARY_BYTES, "responses"
@@ -133,8 +155,10 @@ def response_size(workload: Workload, response_bytes: int | None = None) -> tupl
 
 def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
     offered, measurement = evidence.load.rate_rps, evidence.measurement
-    if offered is None:
+    if offered is None or evidence.load.may_fail:
         return
+    if evidence.load.rate_from_rps is not None and evidence.load.rate_from_rps > offered:
+        return  # an overload, which the target isn't expected to hold
     if measurement.steps:
         held = rate_held(measurement.steps, evidence.load.arrivals)
         # The results at the highest rate are valid only if the target held every step.
@@ -142,8 +166,12 @@ def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
             yield Reason.of(ReasonKind.RATE_NOT_HELD, held_rps=held, offered_rps=offered, share_min=ACHIEVED_SHARE_MIN)
         return
     due, responses = due_requests(measurement, evidence.load), measurement.throughput_rps * measurement.duration_s
+    if measurement.events:
+        responses = measurement.events.begun
     if not is_achieved(due, responses + (_balance_in_slices(measurement, evidence.load.arrivals) if evidence.windows > 1 else 0.0)):
-        yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered, achieved_rps=measurement.throughput_rps)
+        # With Poisson arrivals, the number of requests that were due differs from the mean by chance.
+        offered_rps = due / measurement.duration_s
+        yield Reason.of(ReasonKind.RATE_NOT_REACHED, offered_rps=offered_rps, achieved_rps=responses / measurement.duration_s)
         if evidence.generator_is_busy():
             yield Reason.of(ReasonKind.GENERATOR_SHORT, programs=[evidence.generator_fill()])
 
@@ -202,11 +230,13 @@ def _little(evidence: Evidence) -> Iterator[Reason]:
     # is the p99 if it is known, because the longest time may be the age of a request without a response.
     usual_us = next((us for us in (times.p99, times.p90, times.max) if us is not None), 0.0) if times else 0.0
     longest_us = (times.max or 0.0) if times else 0.0
-    # In slices, the reverse is true, because only requests that were sent inside the window have times. The mean doesn't include requests
-    # that were in flight at the start, however long they took. It includes the whole time of requests in flight at the end.
-    missing_us = usual_us if evidence.windows == 1 else longest_us
+    # In slices, the reverse is true. The mean includes the whole time of requests that were in flight at the end. It doesn't include those
+    # that were in flight at the start, however long they took, unless they took the whole window.
+    missing_us = usual_us if evidence.slices is None else longest_us
     if ratio + _cut_off_by_the_end(evidence) < LITTLE_MIN - missing_us / 1e6 / window_s:
-        yield Reason.of(ReasonKind.STALLED, little_ratio=ratio)
+        # If another program stopped the target when a slice began, the requests that waited aren't in the mean, and no time shows it.
+        if evidence.slices is None or not disturbances(evidence):
+            yield Reason.of(ReasonKind.STALLED, little_ratio=ratio)
     elif ratio > LITTLE_MAX + longest_us / 1e6 / window_s:
         yield Reason.of(ReasonKind.IMPOSSIBLE_THROUGHPUT, little_ratio=ratio)
 
@@ -215,26 +245,31 @@ def _cut_off_by_the_end(evidence: Evidence) -> float:
     """Return by how much a stall at the end of the measurement lowers the ratio of Little's law.
 
     If the stall had occurred earlier, the mean would include the stalled requests. Returns 0 if the requests in flight are so old that
-    their connections may never get a response.
+    their connections may never get a response. If the trial was disturbed, other programs may have caused a longer stall.
     """
     measurement = evidence.measurement
-    if not measurement.unfinished or measurement.unfinished_s / measurement.unfinished > END_STALL_SHARE_MAX * measurement.duration_s:
+    if not measurement.unfinished:
+        return 0.0
+    share = measurement.unfinished_s / measurement.unfinished / measurement.duration_s
+    if share > END_STALL_SHARE_MAX and share > END_STALL_SHARE_MAX + max((each.share for each in disturbances(evidence)), default=0.0):
         return 0.0
     return measurement.unfinished_s / measurement.duration_s / (evidence.load.connections * evidence.load.pipeline)
 
 
-def little_ratio(evidence: Evidence) -> float | None:
+def little_ratio(evidence: Evidence, round_trips_min: int = LITTLE_ROUND_TRIPS_MIN) -> float | None:
     """Return throughput × mean service time / requests in flight; ``None`` if the ratio may differ from 1 in a valid trial.
 
-    This is the case in an open loop, and if the generator's mean doesn't cover every request or if there are few requests. The ratio also
-    differs if connections are closed and reopened, because that takes time that isn't part of the service time.
+    This is the case in an open loop, for event streams, and if the generator's mean doesn't cover every request or if there are fewer than
+    ``round_trips_min`` requests per connection and pipeline slot. The ratio also differs if connections are closed and reopened, by the
+    load or by the target, because that takes time that isn't part of the service time.
     """
     measurement, load = evidence.measurement, evidence.load
     times = measurement.service_time_us
-    reconnects = not load.keepalive or load.requests_per_connection is not None
-    if load.rate_rps is not None or reconnects or not measurement.means_every_request:
+    reopened = (measurement.connections_opened or 0) - load.connections
+    reconnects = reopened * REQUESTS_PER_CONNECTION_MIN > measurement.requests.ok_at_least
+    if load.rate_rps is not None or reconnects or not measurement.means_every_request or measurement.events:
         return None
     in_flight = load.connections * load.pipeline
-    if times is None or times.mean is None or measurement.requests.completed < LITTLE_ROUND_TRIPS_MIN * in_flight:
+    if times is None or times.mean is None or measurement.requests.completed < round_trips_min * in_flight:
         return None
     return measurement.throughput_rps * times.mean / 1e6 / in_flight

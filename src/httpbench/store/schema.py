@@ -95,6 +95,15 @@ MIGRATIONS: tuple[str, ...] = (
     UPDATE run SET name = json_extract(document, '$.name'), git_commit = json_extract(document, '$.environment.git_commit');
     CREATE INDEX run_by_words ON run(sequence, id, started_at, name, git_commit, tags);
     """,
+    # Add a table with the profiles of runs, which are larger than everything else. ``document`` is JSON, compressed by zlib.
+    """
+    CREATE TABLE profile (
+        run_id   TEXT NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+        number   INTEGER NOT NULL,
+        document BLOB NOT NULL,
+        PRIMARY KEY (run_id, number)
+    ) STRICT;
+    """,
 )
 
 TABLES = {"run", "trial", "histogram"}

@@ -8,6 +8,7 @@ import re
 import shlex
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
@@ -18,12 +19,12 @@ from pydantic import TypeAdapter
 
 from httpbench.errors import SelectionError, StoreError
 from httpbench.host.owner import Owner, is_alive, this_process
-from httpbench.model import Run, RunStatus, Trial
+from httpbench.model import Profile, Run, RunStatus, Trial
 from httpbench.store.copies import BUSY_LIMIT_S, Copy, connected, temporary_copy
 from httpbench.store.figures import RunFigures, figures_of, runs_of
 from httpbench.store.schema import is_current, migrate
 
-DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connect_time_us")
+DISTRIBUTIONS = ("service_time_us", "response_time_us", "first_byte_us", "schedule_lag_us", "connect_time_us")
 OTHER_FILE = "name another file with --db"
 UNREADABLE = "was stored by another version of httpbench, and this one cannot read it"
 HINTS = {
@@ -35,6 +36,9 @@ HINTS = {
 
 WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
 """Ways to refer to a run, in the order in which they are tried. A name or commit that several runs share refers to the newest run."""
+
+PROFILE_BYTES_MAX = 1 << 28
+"""Maximum size of a profile's document, in bytes, so that a damaged file can't fill the memory."""
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
@@ -49,19 +53,21 @@ MADE = """
 """Number of a run's stored trials, excluding repeats. Repeats are numbered after all planned trials."""
 
 PLANNED = f"""
-    CASE WHEN status = 'finished' AND json_extract(document, '$.precision') IS NOT NULL
+    CASE WHEN status = 'finished'
+              AND (json_extract(document, '$.precision') IS NOT NULL OR json_array_length(document, '$.looks') > 0)
          THEN {MADE}
          ELSE coalesce(json_array_length(document, '$.plan'), 0) END
 """
-"""Number of planned trials of a run, excluding repeats. If a run ended early because its intervals were narrow enough, only the trials that
-ran count as planned."""
+"""Number of planned trials of a run, excluding repeats. If a run ended early because its intervals were narrow enough or its gates were
+decided, only the trials that ran count as planned."""
 
 SIZE = """
     length(CAST(document AS BLOB))
     + (SELECT coalesce(sum(length(CAST(document AS BLOB))), 0) FROM trial WHERE run_id = run.id)
     + (SELECT coalesce(sum(length(data)), 0) FROM histogram WHERE run_id = run.id)
+    + (SELECT coalesce(sum(length(document)), 0) FROM profile WHERE run_id = run.id)
 """
-"""Size of a run's documents and histograms, in bytes. This expression is slow, because SQLite reads all of them."""
+"""Size of a run's documents, histograms and profiles, in bytes. This expression is slow, because SQLite reads all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +134,22 @@ class Store:
             VALUES ((SELECT coalesce(max(sequence), 0) + 1 FROM run), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
         words = (run.name, run.environment.git_commit, json.dumps(run.tags))
-        values = (run.id, run.started_at, run.status, *this_process(), run.finished_at, *words, run.model_dump_json())
+        document = run.model_dump_json(exclude={"profiles"})
+        values = (run.id, run.started_at, run.status, *this_process(), run.finished_at, *words, document)
         with self._errors(), self._transaction():
             self._connection.execute(query, values)
+            self._insert_profiles(run.id, run.profiles)
             for trial in trials:
                 self._insert(run.id, trial)
+
+    def add_profiles(self, run_id: str, profiles: Sequence[Profile]) -> None:
+        """Commit the profiles of a run."""
+        with self._errors(), self._transaction():
+            self._insert_profiles(run_id, profiles)
+
+    def _insert_profiles(self, run_id: str, profiles: Sequence[Profile]) -> None:
+        rows = [(run_id, number, zlib.compress(each.model_dump_json().encode())) for number, each in enumerate(profiles)]
+        self._connection.executemany("INSERT INTO profile VALUES (?, ?, ?)", rows)
 
     def _insert(self, run_id: str, trial: Trial) -> None:
         bare, histograms = _split(trial)
@@ -185,6 +202,7 @@ class Store:
                 run = Run.model_validate_json(document)
             if run.id != run_id:
                 raise StoreError(f"run {run_id} cannot be read: its document has the id {run.id}", hint=OTHER_FILE)
+            run = run.model_copy(update={"profiles": self._profiles(run_id)})
             found = self._trials(run_id, self._numbers(run_id))
             return _as_of(run, found, status, owner, finished_at), found
 
@@ -199,6 +217,8 @@ class Store:
             if row is None:
                 raise SelectionError(_not_one(run.id, (), self.path), hint="`httpbench runs` lists them")
             status, *owner, finished_at = row
+            if not run.profiles:
+                run = run.model_copy(update={"profiles": self._profiles(run.id)})
             known = {trial.plan.number: trial for trial in trials}
             numbers = self._numbers(run.id)
             new = {trial.plan.number: trial for trial in self._trials(run.id, [number for number in numbers if number not in known])}
@@ -219,6 +239,15 @@ class Store:
         rows = self._connection.execute(query, (run_id, json.dumps(numbers)))  # read one by one, because documents are large
         with _readable(run_id):
             return [_with_histograms(Trial.model_validate_json(text), _HISTOGRAMS.validate_json(histograms)) for text, histograms in rows]
+
+    def _profiles(self, run_id: str) -> tuple[Profile, ...]:
+        rows = self._connection.execute("SELECT document FROM profile WHERE run_id = ? ORDER BY number", (run_id,)).fetchall()
+        if not rows:
+            return ()
+        from httpbench.quantiles import inflated  # imports numpy, which few commands on the store need
+
+        with _readable(run_id):
+            return tuple(Profile.model_validate_json(inflated(document, PROFILE_BYTES_MAX)) for (document,) in rows)
 
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
         """Return the results of a target in the newest runs, oldest first.
@@ -352,7 +381,7 @@ def _readable(run_id: str) -> Iterator[None]:
     """Raise :class:`StoreError` if a document of a run can't be parsed."""
     try:
         yield
-    except ValueError:
+    except (ValueError, zlib.error):
         raise StoreError(f"run {run_id} {UNREADABLE}") from None
 
 

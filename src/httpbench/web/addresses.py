@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 RUNS = "index.html"
 TARGETS = "targets.html"
+EXPLORER = "explorer.html"
 COMPARE = "compare"
 """Address to which the list of runs submits its form. It redirects to the page that compares the two chosen runs."""
 SCRIPT = "live.js"

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from httpbench.report.html.shell import render, templates
+from httpbench.analysis.explorer import ExploredRun
+from httpbench.report.html import explorer, flame
+from httpbench.report.html.shell import hash_source, render, templates
 from httpbench.web import addresses
 
 OWN = ("httpbench.web",)
 """Packages with templates and styles, in addition to those of reports."""
 
 POLICY = (
-    "default-src 'none'; style-src 'sha256-{}'; img-src 'self' data:; script-src 'self'; connect-src 'self'; "
-    "base-uri 'none'; form-action 'self'"
+    "default-src 'none'; style-src '{}'; img-src 'self' data:; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'"
 )
-STATIC_POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
-"""Policy of a static copy, which has no scripts."""
+STATIC_POLICY = "default-src 'none'; style-src '{}'; img-src 'self' data:; base-uri 'none'; form-action 'none'"
+"""Policy of a static copy, which has no scripts except that of the explorer."""
 
-POLICY_HEADER = f"{POLICY.replace('sha256-{}', 'unsafe-inline')}; frame-ancestors 'none'"
-"""Policy in the headers of every response. It allows inline styles, which pictures need. Each page restricts its own styles to one hash."""
+POLICY_HEADER = f"{POLICY.format('unsafe-inline')}; frame-ancestors 'none'".replace(
+    "script-src 'self'", f"script-src 'self' '{hash_source(explorer.script())}' '{hash_source(flame.script())}'"
+)
+"""Policy in the headers of every response. It allows inline styles, which pictures need, and the scripts of the explorer and of flame
+graphs. Each page restricts its own styles to one hash, and allows at most the script that it contains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +48,16 @@ class Frame:
 
     def page(self, template: str, path: str, context: Mapping[str, Any]) -> Page:
         """Render a page. Its links are relative to ``path``."""
-        own = {"here": path, "root": addresses.root(path), "addresses": addresses, "is_static": self.is_static}
         policy = STATIC_POLICY if self.is_static else POLICY
-        return Page(render(template, {"origin": (), **own, **context}, folders=OWN, policy=policy))
+        return Page(render(template, {"origin": (), **self._own(path), **context}, folders=OWN, policy=policy))
+
+    def explorer(self, path: str, sources: Sequence[ExploredRun]) -> Page:
+        """Render the page of the results explorer."""
+        context = {"base": "site.html", **self._own(path), **explorer.context(sources, "Explorer")}
+        return Page(render("explorer.html", context, folders=(*OWN, explorer.FOLDER), script=explorer.script()))
+
+    def _own(self, path: str) -> dict[str, Any]:
+        return {"here": path, "root": addresses.root(path), "addresses": addresses, "is_static": self.is_static}
 
     def part(self, template: str, path: str, context: Mapping[str, Any]) -> str:
         """Render a part of a page."""

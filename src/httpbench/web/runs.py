@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from httpbench.analysis.explorer import ExploredRun
 from httpbench.analysis.rows import Group
-from httpbench.model import Kind, Run, RunStatus, Trial
+from httpbench.model import Run, RunStatus, Trial
+from httpbench.report.charts import proxies
 from httpbench.report.charts import search as search_charts
-from httpbench.report.charts.run import of_group
-from httpbench.report.charts.servers import figure_of
+from httpbench.report.charts.run import first_title, of_group
 from httpbench.report.charts.theme import svg_file
 from httpbench.report.html import render_html
 from httpbench.report.html.parts import HtmlTable, Picture, verdict
@@ -69,6 +70,13 @@ def report_page(run: Run, trials: Sequence[Trial]) -> Page:
     return Page(render_html(run, trials))
 
 
+def explored_run(measured: Measured) -> ExploredRun:
+    """Return a run for the explorer, with a link to its report."""
+    run = measured.run
+    name = f"{run.name} ({run.id})" if run.name else f"{run.id}: {title(run, measured.trials)}"
+    return ExploredRun(name, run, measured.trials, report=addresses.report(run.id))
+
+
 def chart(measured: Measured, name: str) -> Page:
     """Draw a chart of a run. Raises :class:`NotFound` if there is no such chart."""
     run = measured.run
@@ -116,14 +124,8 @@ def _results(measured: Measured, path: str, *, is_running: bool) -> dict[str, An
 def _pictures(group: Group, address: str) -> list[Picture]:
     if not any(row.counts for row in group.rows):
         return []
-    return [Picture(_chart_title(group), address, FRAME_HEIGHT + ROW_HEIGHT * len(group.rows))]
-
-
-def _chart_title(group: Group) -> str:
-    """Return the title of a table's first chart."""
-    if group.client_work is not None:
-        return "Time of the whole process"
-    return "Latency" if any(row.target.kind is Kind.PROXY for row in group.rows) else figure_of(group)[1]
+    rows = len(group.rows) * (len(proxies.ADDED) if group.proxy_baseline else 1)
+    return [Picture(first_title(group), address, FRAME_HEIGHT + ROW_HEIGHT * rows)]
 
 
 def _latest(trials: Sequence[Trial]) -> HtmlTable:

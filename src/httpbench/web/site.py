@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 from httpbench.errors import HttpbenchError
@@ -21,6 +22,9 @@ from httpbench.web.frame import Frame, NotFound, Page
 from httpbench.web.measured import Measured, MeasuredRuns
 
 PAGES_BYTES_MAX = 64_000_000
+
+EXPLORED_RUNS, EXPLORED_TRIALS = 20, 3_000
+"""Maximum number of runs, and of their trials, that the explorer shows. Reading a thousand trials takes about a second."""
 
 ID = r"([0-9A-Za-z][0-9A-Za-z._+-]{0,99})"
 NAME = r"([a-z0-9.-]{1,80})"
@@ -44,6 +48,7 @@ class Site:
         self._routes: list[tuple[str, Callable[..., Page]]] = [
             (r"(?:(?:index|runs-([1-9][0-9]{0,8}))\.html)?", self._runs),
             (r"targets\.html", self._targets),
+            (r"explorer\.html", self._explorer),
             (rf"targets/{NAME}\.html", self._target),
             (rf"targets/{NAME}/([1-9][0-9]{{0,5}})\.svg", self._target_chart),
             (rf"runs/{ID}\.html", self._run),
@@ -115,6 +120,20 @@ class Site:
     def _targets(self, path: str, query: Query) -> Page:
         with self._store() as store:
             return lists.targets_page(self.frame, store, path)
+
+    def _explorer(self, path: str, query: Query) -> Page:
+        """Make the page of the explorer from the newest runs. Runs in progress aren't part of it."""
+        with self._store() as store:
+            newest = browse.runs(store, browse.Wanted(), first=0, limit=min(EXPLORED_RUNS, self._runs_max or EXPLORED_RUNS))[0]
+            states = [state for state in newest if state.status is not RunStatus.RUNNING and state.trials_done]
+            totals = accumulate(state.trials_done for state in states)
+            states = [state for state, total in zip(states, totals, strict=True) if state is states[0] or total <= EXPLORED_TRIALS]
+
+            def make() -> Page:
+                found = [self._measured.get(store, state) for state in states]
+                return self.frame.explorer(path, [runs.explored_run(measured) for measured in found])
+
+            return self._pages.get((path, *states), make)
 
     def _target(self, path: str, query: Query, name: str) -> Page:
         with self._store() as store:

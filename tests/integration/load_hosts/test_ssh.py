@@ -39,7 +39,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("generator", ["native", "wrk", "hey", "autocannon", "perf-gauge"])
+@pytest.mark.parametrize("generator", ["native", "wrk", "hey", "oha", "h2load", "autocannon", "perf-gauge"])
 def test_a_run_has_measurements_of_both_hosts(hosts: Hosts, generator: str) -> None:
     found = load.get(generator).locate()
     if found is None:

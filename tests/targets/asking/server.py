@@ -22,6 +22,7 @@ BUSY = "SELECT count(*) FROM generate_series(1, 30000) AS n WHERE n < 0"  # take
 Row = tuple[int, int]  # id and random number
 ADDED = (0, "Additional fortune added at request time.")
 kept: dict[int, int] = {}  # cached by the cheating modes
+fortunes: list[tuple[int, str]] = []  # cached by the mode "scan"
 turns = itertools.count()  # next() is atomic, so threads can share it
 pool: queue.Queue[subprocess.Popen[str]] = queue.Queue()
 
@@ -38,8 +39,11 @@ def ask(*statements: str) -> list[list[str]]:
 
 
 def row(number: int) -> Row:
-    if WAY == "cache" or (WAY == "half" and next(turns) % 2):
+    if WAY in ("cache", "bulk") or (WAY == "half" and next(turns) % 2):
         return number, kept[number]
+    if WAY == "other-ids":
+        ask("SELECT id, randomnumber FROM world WHERE id = 1")
+        return number, random.randint(1, 10_000)
     if WAY == "slow-query":
         ask(BUSY)
     [[_, value]] = ask(f"SELECT id, randomnumber FROM world WHERE id = {number}")
@@ -68,8 +72,17 @@ def updated(query: str) -> list[Row]:
     return new
 
 
+def all_fortunes() -> list[tuple[int, str]]:
+    return [(int(number), message) for number, message in ask("SELECT id, message FROM fortune")]
+
+
 def page() -> str:
-    found = [(int(number), message) for number, message in ask("SELECT id, message FROM fortune")]
+    if WAY == "scan":
+        if next(turns) % 500 == 0:
+            ask("SELECT count(*) FROM world")
+        found = fortunes
+    else:
+        found = all_fortunes()
     lines = "".join(
         f"<tr><td>{n}</td><td>{text if WAY == 'unescaped' else html.escape(text)}</td></tr>"
         for n, text in sorted([ADDED, *found], key=lambda one: one[1])
@@ -124,6 +137,11 @@ class Server(ThreadingHTTPServer):
 
 for _ in range(4 if URL else 0):
     pool.put(subprocess.Popen([*PSQL, URL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-if URL and WAY in ("cache", "half"):
+if URL and WAY == "bulk":  # reads more rows by key than a short run requires
+    plan = [f"SET enable_{each} = off" for each in ("hashjoin", "mergejoin", "seqscan", "memoize")]
+    ask(*plan, "SELECT sum(w.randomnumber) FROM generate_series(1, 300000) AS n JOIN world w ON w.id = 1 + n % 10000")
+if URL and WAY == "scan":
+    fortunes += all_fortunes()
+if URL and WAY in ("cache", "half", "bulk"):
     kept.update((int(number), int(value)) for number, value in ask("SELECT id, randomnumber FROM world"))
 Server((HOST, PORT), Handler).serve_forever()

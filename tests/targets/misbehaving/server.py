@@ -37,6 +37,8 @@ def answer(mode: str, number: int) -> bytes:
 
 
 def misbehave_under_load(mode: str, number: int) -> None:
+    if mode == "answers-late":
+        time.sleep(0.1)
     if number <= LOADED_AFTER:
         return
     if mode == "dies":

@@ -67,6 +67,12 @@ def test_throughput_and_p99_are_separate_series_and_a_rate_has_only_p99(store: S
     assert found[0].points[0].estimate.median == 500
 
 
+def test_rates_relative_to_a_peak_have_no_history(store: Store) -> None:
+    load = Load(connections=64, rate_rps=500, share_of_peak=0.5, peak_of=A)
+    keep(store, 1, [*rounds(100_000), make_trial(make_plan(A, load=load))])
+    assert {series_load(series) for series in histories(store, A)} == {"plaintext single -c 64 -d 10s"}
+
+
 def test_different_loads_have_different_names(store: Store) -> None:
     loads = [Load(), Load(pipeline=16), Load(keepalive=False), Load(requests_per_connection=50), Load(duration_s=2)]
     keep(store, 1, [make_trial(make_plan(A, number, load=load)) for number, load in enumerate(loads)])

@@ -49,8 +49,8 @@ def test_a_valid_file_becomes_a_model(tmp_path: Path) -> None:
         (GOOD.replace("framework =", "framwork ="), "framework: missing"),
         (
             GOOD.replace("scaling", "scalling"),
-            "variant[0].scalling: unknown key; allowed here: build, env, http2, https, limits, name, notes, run, scaling, tuning"
-            ' (did you mean "scaling"?)',
+            "variant[0].scalling: unknown key; allowed here: build, env, http2, https, limits, name, notes, run, scaling, tuning, "
+            'two_backends (did you mean "scaling"?)',
         ),
         (
             GOOD.replace('"prefork"', '"multi", "prefork"'),
@@ -60,6 +60,7 @@ def test_a_valid_file_becomes_a_model(tmp_path: Path) -> None:
         (GOOD.replace("{port}", "{prot}"), "unknown placeholder {prot}"),
         (GOOD.replace('["./server", "{host}", "{port}"]', "[]"), "variant[0].run: must not be empty"),
         (GOOD.replace("kind =", "kind"), "not TOML"),
+        ("mode = 'http'\n" + GOOD, "mode: only proxies have a mode, and this is a server"),
         (GOOD + "[[variant]]\nrun = ['x']\n", "variant: each of several variants requires a name"),
         (GOOD + "[build]\ncommands = ['make']\n", 'build.commands[0]: must be an array: [ … ], not "make"'),
         (GOOD + "[build.env]\nJOBS = 2\n", 'build.env.JOBS: must be a string, not "2"'),

@@ -48,7 +48,7 @@ def test_a_missing_file_contains_no_proofs(tmp_path: Path) -> None:
 def test_an_invalid_file_is_reported_with_its_key(tmp_path: Path) -> None:
     path = tmp_path / "verified.toml"
     path.write_text('[[target]]\nid = "c/a"\ndate = 2026-11-21\nos = "Debian"\nscalings = []\n')
-    with pytest.raises(CatalogError, match=r'target\[0\]\.scalings: unknown key; allowed here: date, .*did you mean "scaling"'):
+    with pytest.raises(CatalogError, match=r'target\[0\]\.scalings: unknown key; allowed here: .*did you mean "scaling"'):
         read_proofs(path)
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from httpbench import catalog
+from httpbench import catalog, run
 from httpbench.cli.main import cli
-from httpbench.cli.terminal import console
+from httpbench.cli.terminal import console, target_groups
 from httpbench.errors import CatalogError
-from httpbench.run import mark_verified
+from httpbench.run import Missing, State, TargetState, mark_verified
 from httpbench.run.builds.build import build
 from tests.factories import make_proof
 from tests.programs import program
@@ -66,12 +66,53 @@ def test_an_invalid_file_does_not_hide_other_targets(tmp_path: Path) -> None:
 
 def test_each_target_has_its_whole_id_and_its_fix_on_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "WIDTH_WITHOUT_TERMINAL", 80)
-    done = CliRunner().invoke(cli, ["list"])
+    done = CliRunner().invoke(cli, ["list", "--long"])
     header, *lines = done.stdout.splitlines()
     assert header.split() == ["Target", "State", "Fix"]
     assert max(map(len, lines)) <= 80
     assert {line.split()[0] for line in lines if not line.startswith(" ")} >= set(catalog.load().targets)
     assert "Not shown at this width: Category, Tuning, Scaling, Proof." in lines
+
+
+def states_of(monkeypatch: pytest.MonkeyPatch, states: dict[str, State]) -> None:
+    """Make these targets have these states, and all others be ready."""
+    monkeypatch.setattr(
+        run, "states", lambda targets: [TargetState(states.get(target.id, State.READY), "why", "fix") for target in targets]
+    )
+
+
+def test_targets_are_listed_in_groups_on_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "WIDTH_WITHOUT_TERMINAL", 80)
+    states_of(
+        monkeypatch, {"c/epoll/edge": State.NOT_BUILT, "c/io_uring": State.MISSING, "rust/hyper": State.MISSING, "golang/gin": State.BROKEN}
+    )
+    lacks = [
+        Missing(catalog.load().targets[name].requires[0], "not found in PATH", "how to get it", packages, (name,))
+        for name, packages in {"c/io_uring": ("gcc",), "rust/hyper": ()}.items()
+    ]
+    monkeypatch.setattr(target_groups, "missing_of", lambda required: [lack for lack in lacks if set(lack.required_by) <= set(required)])
+    done = CliRunner().invoke(cli, ["list"])
+    lines = done.stdout.splitlines()
+    titles = [line for line in lines if not line.startswith(" ")]
+    assert [title.rpartition(" (")[0] for title in titles] == [*target_groups.TITLES[:5]]
+    assert max(map(len, lines)) <= 80
+    assert {word.rstrip("*") for line in lines for word in line.split()} >= set(catalog.load().targets)
+    assert lines[lines.index(titles[2]) + 1] == "  servers  c/io_uring"
+    (requirement, address) = lines[lines.index(titles[3]) + 1 : lines.index(titles[4])]
+    assert requirement.split() == ["cargo", "≥", "1.85", "rust/hyper"]
+    assert address.strip() == "how to get it"
+    assert lines[-2].split() == ["why", "golang/gin"]
+    assert "to install these packages: httpbench setup\n" in done.stderr
+
+
+def test_the_users_own_targets_are_listed_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "target.toml").write_text(OWN)
+    states_of(monkeypatch, {"mine/own": State.MISSING})
+    lines = CliRunner().invoke(cli, ["list", "--targets", str(tmp_path)]).stdout.splitlines()
+    assert lines[0] == "Your targets (1)"
+    assert lines[1].split(maxsplit=1) == ["mine/own*", "requires software: why: fix"]
+    table = CliRunner().invoke(cli, ["list", "--long", "--targets", str(tmp_path)]).stdout.splitlines()
+    assert table[1].startswith("mine/own ")
 
 
 def test_a_proof_comes_from_this_machine_or_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

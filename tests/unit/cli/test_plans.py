@@ -100,6 +100,27 @@ def test_a_command_gets_the_given_number_of_workers(monkeypatch: pytest.MonkeyPa
     assert "multi, 8 workers" in shown(monkeypatch, "run", COMMAND, "--workers", "8", "--dry-run")
 
 
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        (("--precision", "2%"), ("-d", "5s", "--warmup-max", "10s")),
+        (("--precision", "2%", "-d", "4s"), ("-d", "4s")),
+        (("--precision", "2%", "--rate", "1k"), ("--rate", "1k", "-d", "10s")),
+    ],
+)
+def test_the_precision_determines_the_usual_duration(
+    monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], same: tuple[str, ...]
+) -> None:
+    """With a rate, the interval of the p99 counts, which requires many responses."""
+    expected = shown(monkeypatch, "run", COMMAND, *same, "--rounds", "6", "--dry-run")
+    assert shown(monkeypatch, "run", COMMAND, *words, "--max-rounds", "6", "--dry-run") == expected
+
+
+def test_a_run_that_may_end_early_shows_both_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = shown(monkeypatch, "run", COMMAND, "./b {port}", "--precision", "2%", "--warmup", "1s", "--dry-run")
+    assert "120 trials: 2 lines × 6 to 60 rounds, about 1m 36s to 15m 38s" in output
+
+
 def test_a_container_has_one_command_for_all_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
     generators = ("--load-generator", "native", "--load-generator", "wrk")

@@ -11,6 +11,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from httpbench.catalog.published import READERS
+from httpbench.cli.options.params import PUBLISHED_FORMS
 from httpbench.cli.verbs.compare import compare
 from httpbench.cli.verbs.report import report
 from httpbench.cli.verbs.runs import runs
@@ -18,7 +20,7 @@ from httpbench.errors import HttpbenchError, UsageError
 from httpbench.model import RunStatus
 from httpbench.store import Store
 from tests.factories import make_rounds, make_run
-from tests.published import write_results
+from tests.published import WRK_METRICS, arena_row, web_frameworks, write_arena, write_results
 
 
 @pytest.fixture
@@ -92,10 +94,22 @@ def test_imported_results_can_be_reported_and_compared(tmp_path: Path, db: Path)
         asked(db, "--import", f"techempower:{file}")
 
 
+def test_results_of_each_project_can_be_imported(tmp_path: Path, db: Path) -> None:
+    file = tmp_path / "data.json"
+    file.write_text(json.dumps(web_frameworks(WRK_METRICS)))
+    clone = write_arena(tmp_path, baseline_512=[arena_row()])
+    assert asked(db, "--import", f"web-frameworks:{file}").startswith("stored 2 results of 2 targets")
+    assert asked(db, "--import", f"httparena:{clone}").startswith("stored 1 results of 1 targets")
+
+
+def test_each_reader_of_published_results_has_a_form_on_the_command_line() -> None:
+    assert PUBLISHED_FORMS.keys() == READERS.keys()
+
+
 def test_an_import_requires_layout_and_file_and_excludes_other_options(db: Path) -> None:
     for words in (("--import", "results.json"), ("--import", "other:results.json"), ("--import", "techempower:")):
         done = CliRunner().invoke(runs, ["--db", str(db), *words])
-        assert done.exit_code == 2 and "write techempower:FILE" in done.output
+        assert done.exit_code == 2 and "write techempower:FILE, web-frameworks:FILE or httparena:DIR" in " ".join(done.output.split())
     for more in (("--import", "techempower:x", "--json"), ("--import", "techempower:x", "--prune", "3d"), ("--name", "x")):
         with pytest.raises(UsageError):
             asked(db, *more)

@@ -33,7 +33,7 @@ def test_the_extra_has_the_packages_that_the_dashboard_requires() -> None:
 def test_a_static_copy_is_written_and_its_files_are_counted(tmp_path: Path) -> None:
     add_run(tmp_path / "x.db", make_run([], id="r", tags=("nightly",)), [])
     done = CliRunner().invoke(serve, ["--db", str(tmp_path / "x.db"), "--export", str(tmp_path / "public")], catch_exceptions=False)
-    assert f"wrote 3 files; open {tmp_path / 'public' / 'index.html'}" in done.output
+    assert f"wrote 4 files; open {tmp_path / 'public' / 'index.html'}" in done.output
     assert "nightly" in (tmp_path / "public" / "index.html").read_text()
 
 

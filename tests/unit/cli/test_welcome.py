@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -27,21 +28,38 @@ def lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *
     return capsys.readouterr().out.splitlines()
 
 
-def test_ten_lines_show_ready_targets_and_next_steps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_the_summary_shows_ready_targets_and_the_next_step(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     found = lines(monkeypatch, capsys, "c/nginx", "golang/fasthttp", "c/epoll/edge", "client:c/curl")
-    assert len(found) == 10
     assert max(map(len, found)) <= COLUMNS
     assert found[1] == "Ready on this machine: 3 servers, 1 client"
     assert found[3].endswith(" require software")
-    assert all(line.startswith("  httpbench ") for line in found[5:])
-    assert "httpbench bench c/epoll/edge golang/fasthttp " in found[6], "of two languages"
-    assert "httpbench saturate c/epoll/edge " in found[7]
+    step = found[found.index("Next step:") + 1]
+    assert step.startswith("  httpbench bench c/epoll/edge golang/fasthttp "), "of two languages"
+    others = found[found.index("Other commands:") + 1 :]
+    assert all(line.startswith("  httpbench ") for line in others)
+    assert any("httpbench saturate c/epoll/edge " in line for line in others)
 
 
-def test_the_welcome_says_so_if_nothing_is_ready(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_next_step_without_a_ready_server_installs_some(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     found = lines(monkeypatch, capsys)
     assert found[1] == "Ready on this machine: no target"
-    assert "--suite quick --skip-missing" in found[6]
+    assert found[found.index("Next step:") + 1].startswith("  httpbench setup c/nginx c/epoll ")
+    assert any("--suite quick --skip-missing" in line for line in found)
+
+
+def test_the_next_step_after_a_run_is_its_report(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (data_folder / "httpbench").mkdir()
+    (data_folder / "httpbench/httpbench.db").touch()
+    found = lines(monkeypatch, capsys, "c/nginx", "c/epoll/edge")
+    assert found[found.index("Next step:") + 1].startswith("  httpbench report ")
 
 
 def test_a_missing_verb_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,8 @@
-"""Tests of the program to copy to a load host: built by cargo in a checkout, included in a package, or the local one."""
+"""Tests of the program to copy to a load host: built by cargo in a checkout, or the local one."""
 
 from __future__ import annotations
 
 import platform
-import sys
 from pathlib import Path
 
 import pytest
@@ -61,14 +60,9 @@ def test_a_build_for_another_architecture_is_used(checkout: Path) -> None:
     assert portable(own, OTHER, print) == built
 
 
-def test_a_package_includes_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_programs, "root", lambda: tmp_path)
-    kept = tmp_path / f"programs/httpbench-loadgen-{HERE}"
-    kept.parent.mkdir()
-    kept.touch()
-    assert portable(Path(sys.executable).parent / "httpbench-loadgen", HERE, print) == kept
-    other = tmp_path / "httpbench-loadgen"
-    assert portable(other, HERE, print) == other, "another build is not the one that came with the package"
+def test_an_installed_program_is_copied_as_it_is(tmp_path: Path) -> None:
+    own = tmp_path / "bin/httpbench-loadgen"
+    assert portable(own, HERE, print) == own
 
 
 def test_an_unsupported_architecture_gives_one_sentence(tmp_path: Path) -> None:

@@ -42,8 +42,17 @@ def test_the_data_is_built_once(system: System) -> None:
 
 
 def test_the_output_of_a_database_is_parsed() -> None:
-    found = counts("12\t7\t3\n")
-    assert (found.read, found.scanned, found.written) == (12, 7, 3)
+    found = counts("12\t7\t3\t5\n")
+    assert (found.read, found.scanned, found.written, found.selects) == (12, 7, 3, 5)
+
+
+@EACH
+def test_the_counters_query_has_no_placeholders_left(system: System) -> None:
+    query = system.counting(("fortune", "world"))
+    assert "{" not in query
+    if system.name is Database.POSTGRES:
+        assert r"\m(fortune|world)\M" in query
+        assert "('fortune', 'world')" in query
 
 
 def test_the_url_contains_the_names_that_frameworks_expect() -> None:

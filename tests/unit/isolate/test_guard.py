@@ -64,3 +64,16 @@ def test_a_group_that_another_guard_takes_for_abandoned_is_given_up(own: Path, m
 def test_only_one_process_holds_the_lock(tmp_path: Path) -> None:
     assert guard.lock(str(tmp_path)) is not None
     assert guard.lock(str(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ("", (None, "")),
+        ("No such file or directory", (None, "No such file or directory")),
+        ("123456789\n", (123_456_789, "")),
+        ("123456789\nPermission denied\n", (123_456_789, "Permission denied")),
+    ],
+)
+def test_a_child_tells_the_time_or_why_it_failed(told: str, found: tuple[int | None, str]) -> None:
+    assert guard.time_and_problem(told) == found

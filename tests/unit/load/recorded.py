@@ -1,4 +1,4 @@
-"""Recorded output of wrk 4.1.0 and hey 0.1.4 against ``tests.servers``, started with the command lines that their adapters build."""
+"""Recorded output of load generators against ``tests.servers``, started with the command lines that their adapters build."""
 
 from __future__ import annotations
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from httpbench import load
 from httpbench.errors import LoadError, SelectionError
 from httpbench.load import Job, Output, Phase
 from httpbench.load.native import Native
-from httpbench.model import Expectation, Load, MixPart, Request, Rule, Trust, Workload
+from httpbench.model import EVENT_STREAM, Expectation, ListedRequest, Load, MixPart, Request, RequestList, Rule, Trust, Workload
 from tests.unit.load.recorded import REPORT, job
 
 
@@ -30,6 +31,35 @@ def test_a_report_is_read_and_unknown_keys_are_ignored(native: Native) -> None:
     assert found.intervals[0].completed == 100
     assert found.intervals[0].bytes_received == 5200
     assert found.notes == ()
+
+
+def test_times_to_the_first_byte_are_unknown_with_a_rising_rate(native: Native) -> None:
+    told = REPORT | {"response_time_us": REPORT["service_time_us"], "first_byte_us": {"count": 100, "p50": 0.5}, "intervals": []}
+    for load_, expected in ((Load(rate_rps=50), 0.5), (Load(rate_rps=100, rate_from_rps=50, rate_step_rps=50, step_s=1.0), None)):
+        assert native.measurement(job(load_), Output(json.dumps(told), "", 0)).latency_us("ttfb_p50") == expected
+    assert native.measurement(job(Load()), Output(json.dumps(REPORT), "", 0)).first_byte_us is None, "an earlier version has none"
+
+
+def test_the_throughput_of_event_streams_is_in_events(native: Native) -> None:
+    counts = {"count": 80, "per_s": 40.0, "streams": 4, "numbered_streams": 0, "lost": None, "first_censored": 1, "between_censored": 0}
+    events = {**counts, "first_us": {"count": 4, "p50": 7.0}, "between_us": {"count": 76, "p99": 9.0}}
+    told = REPORT | {"events": events, "intervals": [each | {"events": 80} for each in REPORT["intervals"]]}
+    found = native.measurement(job(Load(duration_s=2)), Output(json.dumps(told), "", 0))
+    assert (found.throughput_rps, found.intervals[0].completed) == (40.0, 80)
+    assert found.events is not None and (found.events.begun, found.events.lost) == (3, None)
+    assert (found.latency_us("p50"), found.latency_us("first_event_p50"), found.latency_us("between_p99")) == (7.0, 7.0, 9.0)
+
+
+def test_event_streams_have_one_request(native: Native) -> None:
+    streams = Workload(name="events", description="Events", expect=EVENT_STREAM, sse=True)
+    words = native.argv(replace(job(Load()), workload=streams), warmup=False)
+    assert "--sse" in words and "--expect-status" not in words
+    assert native.refuses(replace(job(Load()), workload=streams)) is None
+    assert "remove --pipeline, or add --http2" in str(native.refuses(replace(job(Load(pipeline=2)), workload=streams)))
+    assert native.refuses(replace(job(Load(pipeline=2, http2=True)), workload=streams)) is None
+    for wrong in ({"expect": {"body": "x"}}, {"backend": "c/nginx"}, {"expect": {"status": 204}}):
+        with pytest.raises(ValidationError, match="sse requires"):
+            Workload.model_validate({"name": "events", "description": "Events", "sse": True, **wrong})
 
 
 @pytest.mark.parametrize("exit_code", [130, 143])
@@ -189,3 +219,47 @@ def test_the_parts_of_a_mix_are_read(native: Native) -> None:
     part = {"name": "db", "weight": 1, "sent": 9, "ok": 8, "errors": 1, "throughput_rps": 4.0, "time_us": {"count": 8, "p50": 2.0}}
     (found,) = native.measurement(job(Load()), Output(json.dumps(REPORT | {"parts": [part]}), "", 0)).parts
     assert (found.name, found.sent, found.ok, found.errors, found.time_us.p50) == ("db", 9, 8, 1, 2.0)
+
+
+# --- the first response ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_response_needs_only_a_request_and_a_connection(native: Native, tmp_path: Path) -> None:
+    waiting = native.first_response_argv(replace(job(Load(timeout_s=3, rate_rps=100)), cpus=(2, 3), scratch=tmp_path))
+    assert waiting[1] == "--first-response"
+    words = " ".join(waiting)
+    assert "--expect-status 200 --expect-body @" in words and "--timeout 3000ms --cpus 2,3 http://" in words
+    assert not {"--rate", "-d", "-c", "--json"} & set(waiting)
+
+
+def test_any_success_is_a_first_response_if_the_workload_accepts_it(native: Native) -> None:
+    anything = Workload(name="request", description="Any", expect=Expectation(status=None))
+    assert "--expect-status" not in native.first_response_argv(replace(job(Load()), workload=anything))
+
+
+def test_the_times_of_the_first_response_are_read(native: Native) -> None:
+    found = native.first_response('{"waiting_ns":1,"sent_ns":20,"received_ns":300,"more":4}')
+    assert (found.waiting_ns, found.sent_ns, found.received_ns) == (1, 20, 300)
+    with pytest.raises(LoadError, match="httpbench-loadgen's first response cannot be read"):
+        native.first_response("")
+
+
+def test_a_list_states_what_differs_from_its_first_request(native: Native, tmp_path: Path) -> None:
+    first = Request(method="POST", path="/1", headers={"A": "b"}, body="x")
+    requests = (
+        ListedRequest(request=first, expect=Expectation(status=201, body="one")),
+        ListedRequest(weight=3, request=first.model_copy(update={"path": "/2"}), expect=Expectation(status=201, body="one")),
+        ListedRequest(request=Request(path="/3"), expect=Expectation(status=None, body_sha256="0" * 64)),
+        ListedRequest(request=first),
+    )
+    listed = RequestList(source="d.csv", count=4, sha256="0" * 64, requests=requests)
+    workload = Workload(name="d.csv", description="", request=first, expect=Expectation(status=None), listed=listed)
+    options = native.argv(Job("http://127.0.0.1:1/", workload, Load(), (), tmp_path), warmup=False)
+    stated = {"name": "d.csv", "weight": 1, "method": "POST", "path": "/1", "headers": ["A: b"], "body": "x"}
+    other: dict[str, object] = {"method": "GET", "path": "/3", "headers": [], "body": None}
+    assert json.loads(Path(options[options.index("--mix") + 1]).read_text()) == [
+        {**stated, "expect_status": 201, "expect_body": "one"},
+        {"name": "d.csv", "weight": 3, "path": "/2"},
+        {"name": "d.csv", **other, "expect_status": None, "expect_body": None, "expect_body_sha256": "0" * 64},
+        {"name": "d.csv", "expect_status": None, "expect_body": None},
+    ]

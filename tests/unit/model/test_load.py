@@ -43,10 +43,10 @@ def test_levels_fill_the_measurement_without_gaps(first: int, more: int, step: i
     ("changes", "sentence"),
     [
         ({"duration_s": 10}, "too short for 16 steps"),
-        ({"rate_from_rps": 25_000}, "must be below"),
+        ({"rate_from_rps": 25_000}, "must differ"),
         ({"step_s": None}, "requires all of"),
     ],
 )
-def test_invalid_rising_rates_are_rejected(changes: dict[str, float], sentence: str) -> None:
+def test_invalid_changing_rates_are_rejected(changes: dict[str, float], sentence: str) -> None:
     with pytest.raises(ValidationError, match=sentence):
         rising(**changes)

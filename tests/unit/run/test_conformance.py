@@ -8,7 +8,7 @@ import pytest
 
 from httpbench.model import Conformance
 from httpbench.report.words.checks import conformance_text
-from httpbench.run.server.conformance import h2spec, read_report
+from httpbench.run.load.conformance import h2spec, read_report
 
 REPORT = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>

@@ -35,6 +35,21 @@ def test_a_rate_limit_applies_to_sending(options: dict[str, object]) -> None:
     assert link.share == pytest.approx(0.8)
 
 
+HTB = """class htb 1:10 parent 1:1 prio 0 rate 20Mbit ceil 30Mbit burst 1600b cburst 1593b
+class htb 1:20 parent 1:1 leaf 8001: prio 0 rate 200Kbit ceil 1500Kbit burst 1600b cburst 1593b
+class htb 1:1 root rate 50Mbit ceil 80Mbit burst 1600b cburst 1600b
+"""
+
+
+@pytest.mark.parametrize(
+    ("classes", "capacity"), [(HTB, 30e6), (HTB.replace("80Mbit", "8Mbit"), 8e6), (HTB.replace("30Mbit", "1Gbit"), 80e6)]
+)
+def test_the_highest_class_within_its_ancestors_limits_a_link(classes: str, capacity: float) -> None:
+    shapers = json.dumps([{"kind": "htb", "dev": "lo", "options": {}}])
+    link = fullest_link(dev(lo=(0, 0, 0, 0)), dev(lo=(0, 0, 10**5, 1)), 1.0, limits({"tc": shapers, "tc class lo": classes}))
+    assert link is not None and link.capacity_bits_per_s == capacity
+
+
 @pytest.mark.parametrize("texts", [{}, {SPEED: "-1\n"}, {"tc": ""}, {"tc": tc()}, {"tc": tc(bandwidth="unlimited")}, {"tc": "qdisc"}])
 def test_links_without_a_known_capacity_are_unknown(texts: dict[str, str]) -> None:
     counts = dev(lo=(0, 0, 0, 0), eth0=(0, 0, 0, 0))

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from httpbench.sample import OccupancyMeter
+from httpbench.sample.occupancy import stolen_s
 
 
 def table(*rows: tuple[int, ...]) -> str:
@@ -28,6 +29,13 @@ def test_processes_interrupts_and_steal_are_separated(tmp_path: Path) -> None:
     assert 0.05 < first.stolen <= 0.1
     assert 0.15 < first.interrupts <= 0.3, "irq and softirq"
     assert (second.busy, second.interrupts, second.stolen) == (0, 0, 0)
+
+
+def test_stolen_time_is_that_of_the_given_cpus(tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text(table((0, 0, 0, 0, 0, 0, 0, 50), (0, 0, 0, 0, 0, 0, 0, 7), (0, 0, 0, 0, 0, 0, 0, 3)))
+    assert stolen_s([0, 2], stat) == 0.53
+    assert stolen_s([9], stat) == 0
 
 
 def test_a_busy_core_is_measured() -> None:

@@ -46,6 +46,16 @@ def test_throttled_time_of_merged_samples_adds_up_and_is_missing_without_a_quota
     assert free.usage().throttled_samples_s == ()
 
 
+def test_stolen_time_of_merged_samples_adds_up_and_is_missing_if_there_was_none() -> None:
+    series, free = SampleSeries(0), SampleSeries(0)
+    for number in range(1, 2 * KEPT + 1):
+        series.add(number / 10, 0.05, MIB, 1, stolen_s=0.02)
+        free.add(number / 10, 0.05, MIB, 1)
+    assert len(series.usage().stolen_samples_s) == len(series.usage().samples)
+    assert sum(series.usage().stolen_samples_s) == pytest.approx(2 * KEPT * 0.02)
+    assert free.usage().stolen_samples_s == ()
+
+
 def test_memory_is_bounded_however_long_it_takes() -> None:
     series = SampleSeries(0)
     for number in range(1, 36_001):

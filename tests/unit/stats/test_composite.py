@@ -78,11 +78,32 @@ def test_the_order_of_two_targets_does_not_depend_on_a_third(found: Figures, dat
     assert after[one] / after[other] == pytest.approx(before[one] / before[other])
 
 
-def test_a_score_with_a_lower_bound_is_one() -> None:
-    whole = {test: {0: 1.0} for test in TESTS}
-    found = composite({"a": whole, "b": whole}, bounds={"b"})
+def test_a_third_target_with_few_rounds_does_not_reverse_the_order() -> None:
+    ours = {"json": {0: 100.0, 1: 120.0, 2: 121.0}, "db": {0: 100.0, 1: 120.0, 2: 121.0}}
+    theirs = {"json": {0: 101.0, 1: 100.0, 2: 100.0}, "db": {0: 101.0, 1: 100.0, 2: 100.0}}
+    before, after = percents({"a": ours, "b": theirs}), percents({"a": ours, "b": theirs, "c": {"json": {0: 10.0}, "db": {0: 10.0}}})
+    assert after == {**before, "c": after["c"]}
+    assert before["a"] == pytest.approx(100) and before["b"] < 90
+
+
+def test_a_bound_may_raise_its_own_score_and_lower_the_scores_of_others() -> None:
+    best, half = ({test: {0: rps} for test in TESTS} for rps in (2.0, 1.0))
+    found = composite({"best": best, "x": half, "y": half}, bounds={"best", "x"})
     assert found is not None
-    assert {score.target: score.is_lower_bound for score in found.scores} == {"a": False, "b": True}
+    assert {score.target: (score.may_be_lower, score.may_be_higher) for score in found.scores} == {
+        "best": (False, True),
+        "x": (True, True),
+        "y": (True, False),
+    }
+    assert {score.target: score.is_lower_bound for score in found.scores} == {"best": True, "x": True, "y": False}
+
+
+def test_scores_on_shared_cores_have_no_interval_and_may_be_lower() -> None:
+    rounds = {0: 1.0, 1: 1.1, 2: 0.9}
+    found = composite({"a": dict.fromkeys(TESTS, rounds), "b": dict.fromkeys(TESTS, dict.fromkeys(rounds, 0.5))}, shared=True)
+    assert found is not None
+    best, other = found.scores
+    assert (best.may_be_lower, other.may_be_lower, other.interval) == (False, True, None)
 
 
 def test_a_target_without_one_of_the_tests_has_no_score() -> None:
@@ -100,12 +121,13 @@ def test_too_few_tests_or_targets_have_no_scores(few: Figures) -> None:
     assert composite(few) is None
 
 
-def test_incomplete_rounds_are_omitted_and_three_give_an_interval() -> None:
+def test_intervals_use_common_rounds_and_scores_use_all_rounds() -> None:
     rounds = {0: 1.0, 1: 1.1, 2: 0.9, 3: 1.0}
     half = {number: 0.5 * rps for number, rps in rounds.items() if number != 3}
     found = composite({"a": dict.fromkeys(TESTS, rounds), "b": dict.fromkeys(TESTS, half)})
     assert found is not None
     best, other = found.scores
-    assert (round(best.percent, 9), best.interval, best.rounds) == (100, None, 3)
-    assert other.percent == pytest.approx(50)
-    assert other.interval is not None and other.interval.low == pytest.approx(50) == other.interval.high
+    assert (round(best.percent, 9), best.interval, best.rounds, other.rounds) == (100, None, 4, 3)
+    assert other.percent == pytest.approx(50, rel=0.01)
+    assert other.interval is not None
+    assert other.interval.low == pytest.approx(other.percent) == other.interval.high

@@ -86,6 +86,14 @@ def test_programs_that_ran_while_the_target_slept_took_nothing(waited: float, sa
     assert disturbance(trial(target_core=1.0, target_usage=seen)) == said
 
 
+def test_a_program_that_yields_took_nothing_although_many_threads_waited_for_each_other() -> None:
+    """The threads of a slow target wait for each other. A program of the idle class uses only the time that they leave."""
+    for yields, said in ((True, None), (False, "other programs took 0.72 of the target's core: spin (pid 4711) 0.72")):
+        others = Others(strangers=(make_stranger("spin", 0.72, yields=yields),))
+        seen = make_usage(0.28, cpu_wait_cores_mean=4.1, threads=33)
+        assert disturbance(trial(target_core=1.0, target_usage=seen, others=others)) == said
+
+
 def test_a_program_on_the_sibling_thread_takes_time_although_nobody_waits() -> None:
     seen = (CoreOccupancy(cpu=0, busy=1.0, stolen=0), CoreOccupancy(cpu=8, busy=0.2, stolen=0), CoreOccupancy(cpu=1, busy=0.85, stolen=0))
     usage = make_usage(0.3, cpu_wait_cores_mean=0.0)

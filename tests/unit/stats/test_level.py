@@ -50,6 +50,17 @@ def test_all_bounds_must_hold_and_each_miss_is_reported() -> None:
     assert tuple(map(sentence, misses(search, trial(1000, 1000)))) == ("p50 was 0.4 ms", "max was 8 ms")
 
 
+def test_a_bound_can_be_about_the_first_byte() -> None:
+    search = make_search(Bound(figure="ttfb_p99", limit_us=800), Bound(figure="p99", limit_us=5000))
+    slow = trial(1000, 4000)
+    for p99_us, missed in ((700, ()), (900, ("TTFB p99 was 0.9 ms",))):
+        assert slow.measurement is not None
+        measurement = slow.measurement.model_copy(update={"first_byte_us": make_distribution(p99_us / 2.5)})
+        assert tuple(map(sentence, misses(search, slow.model_copy(update={"measurement": measurement})))) == missed
+    assert joined(misses(search, slow)) == "too few responses for TTFB p99"
+    assert responses_needed(make_search(Bound(figure="ttfb_p99_9", limit_us=800))) == 10_000
+
+
 def test_a_missed_rate_fails_even_with_short_times() -> None:
     assert misses(make_search(), trial(1100, 10, verdict=OVER)) == OVER.reasons
 

@@ -6,7 +6,7 @@ import pytest
 
 from httpbench.model import Load, Verdict, VerdictKind
 from httpbench.stats.interval import interval
-from httpbench.stats.precision import headline, widest
+from httpbench.stats.precision import headline, usual_duration_s, widest
 from tests.factories import make_distribution, make_failed, make_measurement, make_plan, make_rounds, make_trial
 
 STEADY = (100_000, 100_100, 99_900)
@@ -65,3 +65,8 @@ def test_headline_is_throughput_or_p99_with_a_rate() -> None:
     assert headline([offered]) == {0: 321}
     wrong = Verdict(kind=VerdictKind.INVALID, reasons=("wrong",))
     assert headline(make_rounds("c/one", STEADY, verdict=wrong)) == {}
+
+
+@pytest.mark.parametrize(("half_width", "seconds"), [(0.0001, 10), (0.01, 10), (0.015, 7), (0.02, 5), (0.03, 3), (0.05, 2), (10.0, 2)])
+def test_wider_intervals_have_shorter_trials(half_width: float, seconds: int) -> None:
+    assert usual_duration_s(half_width) == seconds

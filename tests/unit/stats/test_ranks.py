@@ -178,14 +178,21 @@ def test_rounds_needed_to_separate_rows() -> None:
         by_round([320.0, 190.0, 210.0]),
     ]
     assert set(ranks(rows)) == {(1, 4)}, "three rounds must not tell, or there is nothing to ask"
-    enough = AllPairs(rows).rounds_to_rank()
+    enough = AllPairs(rows).rounds_to_rank(range(4))
     assert enough is not None
-    assert 3 < enough <= 12
-    longer = [{number: row[number % 3] for number in range(3 * enough)} for row in rows]
+    assert 3 < enough <= 20
+    longer = [{number: row[number % 3] for number in range(3 * -(-enough // 3))} for row in rows]
     assert set(ranks(longer)) != {(1, 4)}
 
 
+def test_rounds_do_not_separate_bounds_or_rows_without_rank() -> None:
+    steps = AllPairs([by_round([factor * rps for rps in (100.0, 101.0, 99.0)]) for factor in (4, 3, 2)])
+    assert steps.rounds_to_rank(range(3), range(3)) is None
+    assert steps.rounds_to_rank([0], []) is None
+    assert steps.rounds_to_rank(range(3), [0, 1]) is not None
+
+
 def test_no_number_of_rounds_separates_equal_rows() -> None:
-    assert AllPairs([by_round([100, 101, 99]), by_round([101, 100, 99])]).rounds_to_rank() is None
-    assert AllPairs([by_round([100, 101])]).rounds_to_rank() is None
-    assert AllPairs([by_round([100.0] * 3)] * 5).rounds_to_rank() is None
+    assert AllPairs([by_round([100, 101, 99]), by_round([101, 100, 99])]).rounds_to_rank(range(2)) is None
+    assert AllPairs([by_round([100, 101])]).rounds_to_rank(range(1)) is None
+    assert AllPairs([by_round([100.0] * 3)] * 5).rounds_to_rank(range(5)) is None

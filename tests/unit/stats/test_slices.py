@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.model import CoreOccupancy, LinkUse, Network, Observed, Others, Stranger, Usage
-from httpbench.stats.slices import Slice, combined, is_disturbed
-from tests.factories import make_plan
+from httpbench.model import CoreOccupancy, LinkUse, Load, Network, Observed, Others, Requests, Sample, Stranger, Usage
+from httpbench.stats.slices import Slice, are_too_short, combined, is_disturbed
+from tests.factories import make_distribution, make_measurement, make_plan, make_trial
 
 
 def usage(cpu_s: float, ran_s: float, **more: float) -> Usage:
@@ -42,6 +42,18 @@ def test_a_value_that_one_slice_lacks_is_unknown() -> None:
     found = combined([Slice(Observed(generator_usage=part), 0.1, 1.0) for part in parts]).generator_usage
     assert found is not None
     assert found.cpu_wait_cores_mean is None
+
+
+def test_stolen_time_is_zero_in_slices_without_any() -> None:
+    sample = Sample(at_s=0.1, cpu_cores=1.0, rss_bytes=1, processes=1)
+    stolen = usage(0.1, 0.1).model_copy(update={"samples": (sample, sample), "stolen_samples_s": (0.0, 0.04)})
+    free = usage(0.1, 0.1).model_copy(update={"samples": (sample,)})
+    found = combined([Slice(Observed(target_usage=part), 0.1, 1.0) for part in (free, stolen)]).target_usage
+    assert found is not None
+    assert found.stolen_samples_s == (0.0, 0.0, 0.04)
+    none = combined([Slice(Observed(target_usage=free), 0.1, 1.0)]).target_usage
+    assert none is not None
+    assert none.stolen_samples_s == ()
 
 
 def test_occupancy_is_a_mean_and_counters_are_sums() -> None:
@@ -100,3 +112,26 @@ def test_a_slice_is_disturbed_by_a_known_stranger_for_which_the_target_waited(st
     core = CoreOccupancy(cpu=cpu, busy=0.95, stolen=0.0)
     seen = Observed(target_usage=own, generator_usage=usage(0.2, 0.3), occupancy=(core,), others=Others(strangers=(stranger,)))
     assert is_disturbed(Slice(seen, 0.3, 1.0), plan) is is_expected
+
+
+@pytest.mark.parametrize(
+    ("mean_us", "max_ms", "slices", "completed", "is_expected"),
+    [
+        (1700, 300, 8, 40_000, True),
+        (1850, 300, 8, 40_000, False),
+        (2300, 300, 8, 40_000, True),
+        (1700, 200, 8, 40_000, False),
+        (1700, 300, None, 40_000, False),
+        (1700, 300, 8, 300, False),
+    ],
+    ids=["85% in flight", "92% in flight", "115% in flight", "no response is longer than a slice", "not in slices", "few requests"],
+)
+def test_slices_are_too_short_if_long_responses_are_missing_or_too_many(
+    mean_us: float, max_ms: float, slices: int | None, completed: int, is_expected: bool
+) -> None:
+    """At 20,000 requests/s, 40 requests in flight take 2 ms on average. A slice takes 250 ms."""
+    load = Load(connections=10, pipeline=4, duration_s=2)
+    requests = Requests(completed=completed, ok=completed)
+    times = make_distribution(1000, mean=mean_us, max=max_ms * 1000)
+    measured = make_measurement(20_000, 2.0, requests=requests, service_time_us=times)
+    assert are_too_short(make_trial(make_plan(load=load, slices=slices), measurement=measured)) is is_expected

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from httpbench.model import STEADY_S_MIN, Interval, Load, Settling, Trial
 from httpbench.report.words.reasons import joined, sentences
-from httpbench.stats.steady import LOOKED_AT_MIN, LOOKS, REST_MIN, WINDOWS_MIN, changed, is_warm, truncation
+from httpbench.stats.steady import LOOKED_AT_MIN, LOOKS, REST_MIN, WINDOWS_MIN, changed, is_warm, steady_after_s, truncation
 from httpbench.stats.steady import not_shown_steady as why_not_shown
 from httpbench.stats.steady import unsteady as why_unsteady
 from httpbench.stats.summary import summarize
@@ -186,3 +186,63 @@ def test_a_row_counts_rounds_with_unproven_steadiness() -> None:
     trials = [trial_of(noise(40, 0.001), settling) for settling in (noisy, None)]
     (reason,) = sentences(summarize(trials).verdict)
     assert reason == "not shown to be steady in 1 of 2 rounds: 9.6 s of warm-up were too short: the noise hides changes below 5.9%"
+
+
+# --- start-up -------------------------------------------------------------------------------------------------------------------
+
+
+def after_s(rates: Sequence[float]) -> float | None:
+    """Return when a measurement with these throughputs in windows of 0.1 s became steady."""
+    intervals = tuple(
+        Interval(start_s=number * WINDOW_S, duration_s=WINDOW_S, completed=round(rate * WINDOW_S)) for number, rate in enumerate(rates)
+    )
+    return steady_after_s(make_measurement(intervals=intervals))
+
+
+@pytest.mark.parametrize("slow", [0, 1, 2, 3, 7, 20])
+@pytest.mark.parametrize("size", [0.0, 0.02])
+def test_the_end_of_a_slow_beginning_is_found(slow: int, size: float) -> None:
+    rates = noise(50, size)
+    rates[:slow] = [rate * 0.7 for rate in rates[:slow]]
+    assert after_s(rates) == pytest.approx((slow + 1) * WINDOW_S)
+
+
+def test_a_gradual_rise_ends_within_five_percent_of_the_final_level() -> None:
+    rates = [100_000 * (1 - 0.5 * 0.8**number) for number in range(60)]
+    found = after_s(rates)
+    assert found is not None
+    window = round(found / WINDOW_S) - 1
+    assert rates[window] >= 0.95 * rates[-1] > rates[window - 2]
+
+
+@pytest.mark.parametrize("place", [10, 30, 48])
+def test_a_short_pause_later_does_not_count(place: int) -> None:
+    rates = noise(50, 0.01)
+    rates[place : place + 2] = [20_000.0, 0.0]
+    assert after_s(rates) == pytest.approx(WINDOW_S)
+
+
+def test_a_later_drop_counts_until_it_is_over() -> None:
+    """A compiler may undo an optimization, after which the server is slow for a while."""
+    rates = noise(60, 0.01)
+    rates[20:30] = [50_000.0] * 10
+    assert after_s(rates) == pytest.approx(3.1)
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        pytest.param([100_000.0 * (1 + number / 60) for number in range(60)], id="still rising"),
+        pytest.param([100_000.0 * (1 if number % 2 else 2) for number in range(60)], id="noise hides it"),
+        pytest.param([0.0] * 60, id="no responses"),
+        pytest.param([100_000.0] * (WINDOWS_MIN - 1), id="too short"),
+    ],
+)
+def test_the_time_is_unknown(rates: list[float]) -> None:
+    assert after_s(rates) is None
+
+
+def test_a_measurement_without_a_warm_up_may_change() -> None:
+    rates = [50_000.0] * 40 + [100_000.0] * 40
+    assert unsteady(trial_of(rates)) is not None
+    assert unsteady(trial_of(rates, load=Load(warmup_s=0, rest_s=5))) is None

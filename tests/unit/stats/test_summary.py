@@ -36,6 +36,15 @@ def test_the_order_of_rounds_does_not_matter(values: list[float]) -> None:
     assert Estimate.of(sorted(values)) == Estimate.of(values)
 
 
+@given(st.lists(st.floats(1, 1e6), min_size=3, max_size=20))
+def test_the_margin_around_the_median_covers_the_interval(values: list[float]) -> None:
+    estimate = Estimate.of(values)
+    assert estimate is not None and estimate.margin is not None and estimate.interval is not None
+    assert estimate.median * (1 + estimate.margin) >= estimate.interval.high * (1 - 1e-9)
+    assert estimate.median / (1 + estimate.margin) <= estimate.interval.low * (1 + 1e-9)
+    assert estimate.margin >= estimate.interval.half_width * (1 - 1e-9)
+
+
 def test_spread_is_half_the_range_over_the_median() -> None:
     estimate = Estimate.of([90, 100, 120])
     assert estimate is not None

@@ -14,12 +14,14 @@ from httpbench.model import (
     CoreOccupancy,
     Cores,
     Criteria,
+    Events,
     Expectation,
     Interval,
     LinkUse,
     Load,
     Network,
     Observed,
+    ReasonKind,
     Request,
     Requests,
     Scaling,
@@ -31,7 +33,7 @@ from httpbench.model import (
 )
 from httpbench.report.words.reasons import joined, sentence, sentences
 from httpbench.stats.evidence import Evidence
-from httpbench.stats.validity import failed_requests, little_ratio, rate_held, response_size
+from httpbench.stats.validity import failed_requests, little_ratio, rate_held, response_size, untrue
 from httpbench.stats.verdict import judge
 from tests.factories import APART, HELLO, SHARED, make_distribution, make_host_share, make_load_host_use, make_measurement, make_usage
 
@@ -76,6 +78,33 @@ def test_no_correct_response_is_reported_once_with_the_errors() -> None:
     assert tuple(sentences(verdict)) == ("no correct response (connect refused 640)",)
 
 
+def streams(count: int, *, lost: int | None = None, begun: int = 64, load: Load = LOAD, **errors: int) -> Evidence:
+    times = {"first_us": make_distribution(count=begun), "between_us": make_distribution(count=count), "between_censored": 0}
+    events = Events(count=count, streams=min(count, 64), numbered_streams=64, lost=lost, first_censored=0, **times)
+    return make_evidence(measurement=make_measurement(requests=Requests(completed=0, ok=0), events=events, errors=errors), load=load)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "reason"),
+    [
+        (streams(0, timeout=64), "no event arrived (timeout 64)"),
+        (streams(900, lost=3), "3 events lost: ids are missing in 64 streams"),
+        (streams(900, closed_early=1), "1.54% of requests failed, more than 0.10% (closed early 1)"),
+        (streams(900, unexpected_content_type=1), "1 of 0 responses were wrong (unexpected content type 1)"),
+        (streams(900, begun=64, load=Load(rate_rps=10)), "offered 10 requests/s, achieved 6 (64.0%)"),
+    ],
+)
+def test_event_streams_are_invalid_without_all_events(evidence: Evidence, reason: str) -> None:
+    verdict = judge(evidence)
+    assert verdict.kind is VerdictKind.INVALID
+    assert sentences(verdict)[0] == reason
+
+
+def test_event_streams_need_no_complete_response() -> None:
+    assert kind_of(streams(900)) is VerdictKind.TARGET
+    assert kind_of(streams(900, lost=0, begun=100, load=Load(rate_rps=10))) is VerdictKind.TARGET
+
+
 @pytest.mark.parametrize("errors", [{"unexpected_body": 1}, {"unexpected_status": 1}, {}])
 def test_one_wrong_response_makes_a_trial_invalid(errors: dict[str, int]) -> None:
     verdict = judge(requests(1_000_000, 999_999, **errors))
@@ -109,6 +138,23 @@ def test_wrong_responses_listed_as_errors_count_once() -> None:
 def test_truncated_bodies_are_detected_by_their_size(per_answer: int, kind: VerdictKind) -> None:
     measurement = make_measurement(bytes_received=4_000_000 * per_answer)
     assert kind_of(make_evidence(measurement=measurement, criteria=sized(PLAINTEXT))) is kind
+
+
+@pytest.mark.parametrize(("windows", "http2", "responses"), [(1, False, 64), (4, False, 256), (1, True, 640)])
+def test_a_part_of_each_first_response_may_arrive_before_a_window(windows: int, http2: bool, responses: int) -> None:
+    """With large bodies, the responses that are in flight when a window begins are much of what arrives."""
+    counted, size = 1000, 1_000_000
+    load = LOAD.model_copy(update={"connections": 64, "pipeline": 10, "http2": http2})
+
+    def is_truncated(lacking: float) -> bool:
+        received = round((0.99 * counted - lacking) * size)
+        measurement = make_measurement(bytes_received=received, requests=Requests(completed=counted, ok=counted))
+        criteria = Criteria(response_bytes_min=size, response_part="bodies")
+        evidence = make_evidence(measurement=measurement, load=load, criteria=criteria, slices=windows)
+        return any(reason.kind is ReasonKind.TRUNCATED for reason in untrue(evidence))
+
+    assert not is_truncated(responses - 0.5)
+    assert is_truncated(responses + 0.5)
 
 
 def test_responses_to_head_have_no_body() -> None:
@@ -154,7 +200,7 @@ def test_a_slice_may_lose_responses_that_a_stall_delays(counts: list[int], arriv
     intervals = tuple(Interval(start_s=0.25 * number, duration_s=0.25, completed=count) for number, count in enumerate(counts))
     requests = Requests(sent=30_000, completed=sum(counts), ok=sum(counts))
     measurement = make_measurement(sum(counts) / 3, 3.0).model_copy(update={"intervals": intervals, "requests": requests})
-    assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=measurement, windows=len(counts))) is kind
+    assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=measurement, slices=len(counts))) is kind
 
 
 def with_ratio(ratio: float, **changes: Any) -> Evidence:
@@ -205,6 +251,44 @@ def test_stalled_connections_are_reported() -> None:
     assert "connections stalled for 50.0% of the time" in sentence(judge(with_ratio(0.5)).reasons[0])
 
 
+@pytest.mark.parametrize(
+    ("slices", "waited", "kind"),
+    [(4, 0.35, VerdictKind.DISTURBED), (1, 0.35, VerdictKind.DISTURBED), (4, 0.0, VerdictKind.INVALID), (None, 0.35, VerdictKind.INVALID)],
+    ids=["slices", "one slice", "nothing disturbed it", "a whole trial"],
+)
+def test_a_disturbance_at_the_start_of_a_slice_is_no_stall_of_the_target(slices: int | None, waited: float, kind: VerdictKind) -> None:
+    """Requests that wait when a window begins aren't in its mean, so the ratio is too low, although no recorded time is long."""
+    seen = {"generator_usage": make_usage(0.6, cpu_wait_cores_mean=waited, threads=1), "target_usage": make_usage(0.6)}
+    assert kind_of(with_ratio(0.7, slices=slices, criteria=Criteria(accepts_disturbed=True), **seen)) is kind
+
+
+@pytest.mark.parametrize(
+    ("waited", "age_s", "unfinished", "kind"),
+    [
+        (0.35, 4.0, 64, VerdictKind.DISTURBED),
+        (0.35, 5.0, 51, VerdictKind.INVALID),
+        (0.05, 4.0, 64, VerdictKind.INVALID),
+        (0.35, 10.0, 26, VerdictKind.INVALID),
+    ],
+    ids=["no longer than the disturbance", "longer", "no disturbance", "connections without any response"],
+)
+def test_a_disturbance_may_cause_a_stall_at_the_end(waited: float, age_s: float, unfinished: int, kind: VerdictKind) -> None:
+    """In each case, the connections are served for 60% of the ten seconds on average."""
+    seen = {"generator_usage": make_usage(0.6, cpu_wait_cores_mean=waited, threads=1), "target_usage": make_usage(0.6)}
+    evidence = with_ratio(0.6, criteria=Criteria(accepts_disturbed=True), **seen)
+    changes = {"unfinished": unfinished, "unfinished_s": age_s * unfinished}
+    assert kind_of(dataclasses.replace(evidence, measurement=evidence.measurement.model_copy(update=changes))) is kind
+
+
+def test_a_disturbance_of_one_of_many_cores_does_not_excuse_connections_without_a_response() -> None:
+    cores = Cores(target=(0, 1, 2, 3), generator=(4, 5, 6, 7), harness=(4, 5, 6, 7), shared=False)
+    seen = {"generator_usage": make_usage(2.0, cpu_wait_cores_mean=1.0, threads=4), "target_usage": make_usage(2.0)}
+    load = LOAD.model_copy(update={"threads": 4})
+    evidence = with_ratio(0.6, cores=cores, load=load, criteria=Criteria(accepts_disturbed=True), **seen)
+    measurement = evidence.measurement.model_copy(update={"unfinished": 26, "unfinished_s": 26 * 10.0})
+    assert kind_of(dataclasses.replace(evidence, measurement=measurement)) is VerdictKind.INVALID
+
+
 def test_pipelined_requests_are_all_in_flight() -> None:
     load = LOAD.model_copy(update={"pipeline": 4})
     assert little_ratio(with_ratio(4.0, load=load)) == pytest.approx(1)
@@ -214,13 +298,13 @@ def test_pipelined_requests_are_all_in_flight() -> None:
     "changes",
     [
         {"load": LOAD.model_copy(update={"rate_rps": 400_000})},
-        {"load": LOAD.model_copy(update={"keepalive": False})},
         {"measurement": make_measurement(means_every_request=False, service_time_us=make_distribution(75))},
         {"measurement": make_measurement(service_time_us=None)},
         {"measurement": make_measurement(service_time_us=make_distribution(75, mean=None))},
         {"measurement": make_measurement(600, requests=Requests(completed=6_300, ok=6_300))},
+        {"measurement": make_measurement(service_time_us=make_distribution(75), connections_opened=4_000_000)},
     ],
-    ids=["open loop", "no keep-alive", "another generator", "no times", "no mean", "few requests"],
+    ids=["open loop", "another generator", "no times", "no mean", "few requests", "a connection per request"],
 )
 def test_littles_law_is_not_checked_where_it_need_not_hold(changes: dict[str, Any]) -> None:
     evidence = make_evidence(**changes)
@@ -690,6 +774,17 @@ def test_poisson_arrivals_are_counted(completed: int, kind: VerdictKind) -> None
     requests = Requests(sent=9_410, completed=completed, ok=completed)
     measured = make_measurement(throughput_rps=completed / 10, duration_s=10, requests=requests)
     assert kind_of(make_evidence(0.5, 0.5, load=load, measurement=measured)) is kind
+
+
+def test_an_overload_counts_although_its_rate_is_not_reached_and_requests_fail() -> None:
+    load = Load(rate_rps=1_500, share_of_peak=1.5, peak_of="c/a", arrivals=Arrivals.POISSON)
+    failing = {"errors": {"timeout": 500, "unexpected_status": 400}, "requests": Requests(sent=15_000, completed=9_400, ok=9_000)}
+    measured = make_measurement(throughput_rps=900, duration_s=10, **failing)
+    assert kind_of(make_evidence(0.99, 0.5, load=load, measurement=measured)) is VerdictKind.TARGET
+    half = load.model_copy(update={"share_of_peak": 0.5})
+    assert kind_of(make_evidence(0.99, 0.5, load=half, measurement=measured)) is VerdictKind.INVALID
+    wrong = make_measurement(throughput_rps=900, duration_s=10, **{**failing, "errors": {"unexpected_body": 1}})
+    assert kind_of(make_evidence(0.99, 0.5, load=load, measurement=wrong)) is VerdictKind.INVALID
 
 
 def test_the_rate_held_is_the_last_before_the_first_miss() -> None:

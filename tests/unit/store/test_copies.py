@@ -23,6 +23,7 @@ EARLIER = """
     ALTER TABLE run DROP COLUMN name;
     ALTER TABLE run DROP COLUMN git_commit;
     ALTER TABLE run DROP COLUMN tags;
+    DROP TABLE profile;
     PRAGMA user_version = 3;
 """
 

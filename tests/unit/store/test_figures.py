@@ -72,7 +72,7 @@ def test_opening_an_older_store_adds_the_same_figures(tmp_path: Path) -> None:
     expected = stored(path)
     older = sqlite3.connect(path)
     words = "".join(f"ALTER TABLE run DROP COLUMN {name};" for name in ("name", "git_commit", "tags"))
-    older.executescript(f"DROP TABLE figures; DROP INDEX run_by_words; {words} PRAGMA user_version = 2")
+    older.executescript(f"DROP TABLE profile; DROP TABLE figures; DROP INDEX run_by_words; {words} PRAGMA user_version = 2")
     older.close()
     assert stored(path) == expected, "a file that is only read"
     Store(path).close()

@@ -6,15 +6,16 @@ import os
 import sqlite3
 import subprocess
 import threading
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from httpbench.errors import SelectionError, StoreError
-from httpbench.model import RunStatus
+from httpbench.model import Profile, ProfiledSlice, RunStatus
 from httpbench.store import Store
 from httpbench.store.schema import MIGRATIONS
 from tests.factories import make_distribution, make_disturbed, make_histogram, make_measurement, make_plan, make_run, make_trial
@@ -38,6 +39,45 @@ def read_only(place: Path) -> Iterator[None]:
         yield
     finally:
         place.chmod(0o755)
+
+
+def test_profiles_are_read_back_unchanged(tmp_path: Path) -> None:
+    trial = make_trial()
+    parts = tuple(ProfiledSlice(requests=100, cpu_s=0.5, stacks={"main;burn": number}) for number in (10, 12))
+    profile = Profile(
+        target=trial.plan.target,
+        scaling=trial.plan.scaling,
+        workload=trial.plan.workload,
+        load=trial.plan.load,
+        profiler="perf (cpu-clock)",
+        frequency_hz=997,
+        throughput_rps=1000,
+        slices=parts,
+    )
+    run = make_run([trial])
+    with Store(tmp_path / "results.db") as store:
+        store.begin(run)
+        without = store.runs()[0].size_bytes
+        store.add_profiles(run.id, (profile,))
+        assert store.runs()[0].size_bytes > without
+        assert store.run(run.id)[0].profiles == (profile,)
+        again = run.model_copy(update={"id": "20260102T030405-beef", "profiles": (profile, profile)})
+        store.put(again, [])
+        assert store.run(again.id)[0].profiles == again.profiles
+        store.finish(run.id, RunStatus.FINISHED, "2026-01-02T03:04:05Z")
+        store.delete([run.id])
+        assert store.select("SELECT run_id FROM profile") == [(again.id,), (again.id,)]
+
+
+@pytest.mark.parametrize("document", [b"", b"no zlib", zlib.compress(b"{}"), zlib.compress(b"{}")[:-1]])
+def test_a_damaged_profile_is_an_error(tmp_path: Path, document: bytes) -> None:
+    run = make_run([make_trial()])
+    with Store(tmp_path / "results.db") as store:
+        store.begin(run)
+    with closing(sqlite3.connect(tmp_path / "results.db")) as connection, connection:
+        connection.execute("INSERT INTO profile VALUES (?, 0, ?)", (run.id, document))
+    with Store(tmp_path / "results.db") as store, pytest.raises(StoreError, match="cannot read it"):
+        store.run(run.id)
 
 
 def test_stored_trials_are_read_back_unchanged(tmp_path: Path) -> None:

@@ -213,3 +213,10 @@ def test_charts_are_cached_until_the_run_continues(tmp_path: Path, monkeypatch: 
     with Store(db) as store:
         store.add("r", trials[2])
     assert site.page("runs/r/report.html") is not first
+
+
+def test_the_explorer_shows_the_finished_runs_and_links_to_their_reports(site: Site) -> None:
+    page = site.page("explorer.html").content
+    assert '"runs/r2/report.html"' in page and '"runs/r1/report.html"' in page
+    assert "runs/r3" not in page, "r3 is in progress"
+    assert 'href="explorer.html" aria-current="page"' in page

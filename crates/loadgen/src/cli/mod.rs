@@ -8,12 +8,14 @@ mod requests;
 mod units;
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
 
 use crate::endpoint::addresses::Addresses;
+use crate::endpoint::sources::{SourceRange, Sources};
 use crate::endpoint::url::{Scheme, Url};
 use crate::engine::{EngineChoice, Peer};
 use crate::figures::gates::Gates;
@@ -37,12 +39,17 @@ Examples:
   httpbench-loadgen -c 256 --pipeline 16 -H 'Accept: text/plain' http://127.0.0.1:8080/
   httpbench-loadgen --rate 25k --max-p99 5ms --max-errors 0.1% http://127.0.0.1:8080/
   httpbench-loadgen --rate 10k..25k --step 1k/10s -d 160s --arrivals poisson http://127.0.0.1:8080/
+  httpbench-loadgen -c 100 -d 30s --sse http://127.0.0.1:8080/events
   httpbench-loadgen -X POST --body @order.json -H 'Content-Type: application/json' http://127.0.0.1:8080/orders
 ";
 
 /// Options that conflict with `--mix`.
 const REQUEST_OPTIONS: [&str; 8] =
     ["weights", "method", "headers", "body", "raw_request", "expect_status", "expect_body", "expect_body_sha256"];
+
+/// Options that conflict with `--sse`: a stream has no complete response and may never end.
+const SSE_CONFLICTS: [&str; 9] =
+    ["slices_on_stdin", "first_response", "mix", "expect_status", "expect_body", "expect_body_sha256", "sample_bodies", "hdr", "max_p99"];
 
 /// A fast HTTP load generator that reports true latencies.
 #[derive(Debug, Parser)]
@@ -80,6 +87,10 @@ pub struct Args {
     /// `end`. The result covers all windows. Between windows, no request is in flight.
     #[arg(long, conflicts_with_all = ["start_on_stdin", "duration", "warmup", "interval", "step"])]
     pub slices_on_stdin: bool,
+    /// Wait until the server listens, send one request, and print when it was sent and when the first correct response was complete, as
+    /// JSON. Times are in nanoseconds of the monotonic clock.
+    #[arg(long, conflicts_with_all = ["rate", "requests", "start_on_stdin", "slices_on_stdin", "json", "hdr", "max_p99", "max_errors"])]
+    pub first_response: bool,
     /// Number of connections, over all threads.
     #[arg(short = 'c', long, default_value = "64", value_parser = parse_count)]
     pub connections: u32,
@@ -150,6 +161,13 @@ pub struct Args {
     /// TCP congestion control of the connections [default: the system's, but Reno instead of BBR]
     #[arg(long, value_name = "NAME", conflicts_with = "unix_socket")]
     pub congestion_control: Option<String>,
+    /// Local addresses of the connections, in turn, such as 10.0.0.2-10.0.0.9 [default: the system's, on loopback as many as needed]
+    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',', value_parser = SourceRange::from_str)]
+    pub source_addresses: Vec<SourceRange>,
+    /// Expect event streams (text/event-stream), and measure their events. Sends `Accept: text/event-stream`. The timeout applies to the
+    /// first event of a stream. At the end, open streams are closed and aren't errors.
+    #[arg(long, conflicts_with_all = SSE_CONFLICTS)]
+    pub sse: bool,
     /// Expected status [default: any from 200 to 299]
     #[arg(long, value_parser = clap::value_parser!(u16).range(200..=999))]
     pub expect_status: Option<u16>,
@@ -237,6 +255,11 @@ impl Args {
         if self.requests.is_some() && self.rate.is_some_and(|rate| rate.from_rps != rate.to_rps) {
             bail!("--requests requires a constant --rate, because a change of the rate requires a duration; hint: use -d");
         }
+        if self.sse && self.pipeline > 1 && !self.http2 {
+            bail!(
+                "--sse with --pipeline requires --http2, because a stream occupies its HTTP/1.1 connection; hint: use more connections (-c)"
+            );
+        }
         if self.part.threads(self.threads).is_none() {
             bail!("{} threads in each of {} parts are too many", self.threads, self.part.count());
         }
@@ -244,10 +267,12 @@ impl Args {
             config: self.config(),
             addresses: self.addresses(&url)?,
             congestion_control: self.congestion_control.clone(),
+            source_addresses: self.source_addresses.clone(),
             requests: self.requests(&urls)?,
             tls: self.tls(&url)?,
             proxied: self.proxy.is_some(),
             http2: self.http2,
+            sse: self.sse,
             url,
             connections: self.connections,
             threads: self.threads,
@@ -277,7 +302,7 @@ impl Args {
     fn addresses(&self, url: &Url) -> Result<Addresses> {
         let addresses = self.resolve(url)?;
         if let Some(name) = &self.congestion_control {
-            let peer = Peer { address: addresses.preferred().clone(), congestion_control: Some(name.clone()) };
+            let peer = Peer { address: addresses.preferred().clone(), congestion_control: Some(name.clone()), sources: Sources::default() };
             peer.effective_congestion_control().with_context(|| {
                 let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
                 format!("cannot use congestion control `{name}` (available to all users: {})", known.trim().replace(' ', ", "))
@@ -325,6 +350,7 @@ impl Args {
             urls: self.urls.clone(),
             address: String::new(),
             congestion_control: None,
+            source_addresses: Vec::new(),
             method: self.method.clone(),
             connections: self.connections,
             threads: self.threads,
@@ -344,6 +370,7 @@ impl Args {
             part: self.part.to_string(),
             deadline_s: self.deadline.map(|deadline| deadline.as_secs_f64()),
             think_time_s: (!self.think_time.is_zero()).then_some(self.think_time.as_secs_f64()),
+            sse: self.sse,
             tls_resumption: self.urls.iter().any(|url| url.starts_with("https:")).then_some(self.tls_resumption == Switch::On),
         }
     }

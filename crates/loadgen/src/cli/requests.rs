@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use super::Args;
 use super::message::{Message, header_fields, is_token_byte, sha256};
-use super::request_file::{self, Stated};
+use super::request_file::{self, FileRequest};
 use crate::endpoint::url::Url;
 use crate::request::Requests;
 use crate::request::expectation::{BodyExpectation, Expectation};
@@ -23,7 +23,7 @@ impl Args {
         }
         let kinds = match &self.mix {
             Some(_) if urls.len() > 1 => bail!("--mix takes only one URL, but {} were given", urls.len()),
-            Some(path) => request_file::read(path)?.iter().map(|stated| self.stated_kind(&urls[0], stated)).collect::<Result<Vec<_>>>()?,
+            Some(path) => request_file::read(path)?.iter().map(|request| self.file_kind(&urls[0], request)).collect::<Result<Vec<_>>>()?,
             None => self.kinds_of_urls(urls)?,
         };
         let weights: Vec<_> = kinds.iter().map(|kind| kind.weight).collect();
@@ -32,7 +32,8 @@ impl Args {
 
     fn kinds_of_urls(&self, urls: &[Url]) -> Result<Vec<RequestKind>> {
         let body = self.body_expectation()?;
-        let expectation = Expectation { status: self.expect_status, body };
+        let status = if self.sse { Some(200) } else { self.expect_status };
+        let expectation = Expectation { status, body };
         let named = urls.iter().zip(&self.urls).enumerate();
         named
             .map(|(index, (url, name))| {
@@ -42,10 +43,10 @@ impl Args {
             .collect()
     }
 
-    fn stated_kind(&self, url: &Url, stated: &Stated) -> Result<RequestKind> {
-        let url = Url { path: stated.path.clone(), ..url.clone() };
-        let kind = self.fixed_kind(&url, &stated.message(), stated.expectation()?)?;
-        Ok(kind.named(&stated.name, stated.weight))
+    fn file_kind(&self, url: &Url, request: &FileRequest) -> Result<RequestKind> {
+        let url = Url { path: request.path.clone(), ..url.clone() };
+        let kind = self.fixed_kind(&url, &request.message(), request.expectation.clone())?;
+        Ok(kind.named(&request.name, request.weight))
     }
 
     fn request_kind(&self, url: &Url, expectation: &Expectation) -> Result<RequestKind> {
@@ -55,7 +56,11 @@ impl Args {
             return Ok(RequestKind::from_template(&bytes, method_kind, expectation.clone()));
         }
         let body = self.body.as_deref().map(text_or_file).transpose()?;
-        let message = Message { method: &self.method, headers: header_fields(&self.headers)?, body };
+        let mut headers = header_fields(&self.headers)?;
+        if self.sse && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept")) {
+            headers.push(("Accept", "text/event-stream"));
+        }
+        let message = Message { method: &self.method, headers, body };
         self.fixed_kind(url, &message, expectation.clone())
     }
 
@@ -74,6 +79,7 @@ impl Args {
             return sha256(hex);
         }
         Ok(match &self.expect_body {
+            None if self.sse => BodyExpectation::EventStream,
             Some(text) => BodyExpectation::Exact(text_or_file(text)?.into()),
             None => BodyExpectation::Any,
         })

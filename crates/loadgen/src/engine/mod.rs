@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 pub use epoll::Epoll;
-pub use socket::Peer;
+pub use socket::{Peer, close, stream_to};
 pub use uring::Uring;
 
 use crate::protocol::Protocol;

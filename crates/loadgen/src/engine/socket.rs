@@ -1,12 +1,14 @@
 //! Creates and closes sockets with the options that a load generator needs.
 
 use std::io;
+use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use crate::endpoint::sources::Sources;
 use crate::figures::errors::ErrorKind;
 
 /// Whether the system's default congestion control paces packets with timers, as BBR does. The load generator's requests fit into the
@@ -20,6 +22,7 @@ pub struct Peer {
     pub address: SockAddr,
     /// The selected congestion control. `None` means the system's default, or Reno if the default paces packets.
     pub congestion_control: Option<String>,
+    pub sources: Sources,
 }
 
 impl Deref for Peer {
@@ -56,6 +59,9 @@ pub fn stream_to(peer: &Peer) -> io::Result<Socket> {
             let _ = socket.set_tcp_congestion(b"reno");
         }
         socket.set_linger(Some(Duration::ZERO))?;
+        if let Some(source) = peer.sources.next() {
+            socket.bind(&SocketAddr::new(source, 0).into())?;
+        }
     }
     Ok(socket)
 }

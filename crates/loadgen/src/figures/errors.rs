@@ -16,11 +16,12 @@ pub enum ErrorKind {
     Timeout,
     InvalidResponse,
     UnexpectedStatus,
+    UnexpectedContentType,
     UnexpectedBody,
     NotSent,
 }
 
-pub const ERROR_KINDS: usize = 11;
+pub const ERROR_KINDS: usize = 12;
 
 /// The number of errors of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,8 +67,10 @@ pub struct Errors {
     pub timeout: u64,
     /// Requests whose response is not valid HTTP. This includes data that arrives while no request is in flight.
     pub invalid_response: u64,
-    /// Complete responses with an unexpected status.
+    /// Complete responses with an unexpected status; with `--sse`, response heads.
     pub unexpected_status: u64,
+    /// Responses that are no event stream, although `--sse` expects one.
+    pub unexpected_content_type: u64,
     /// Complete responses with an unexpected body.
     pub unexpected_body: u64,
     /// Requests that were dropped because they exceeded the deadline.
@@ -78,9 +81,9 @@ impl Errors {
     /// Returns the sum over all kinds.
     pub fn total(&self) -> u64 {
         let Self { connect_refused, connect_timeout, connect_other, tls, reset, closed_early, timeout, .. } = *self;
-        let Self { invalid_response, unexpected_status, unexpected_body, not_sent, .. } = *self;
+        let Self { invalid_response, unexpected_status, unexpected_content_type, unexpected_body, not_sent, .. } = *self;
         let before_a_response = connect_refused + connect_timeout + connect_other + tls + reset + closed_early + timeout + not_sent;
-        before_a_response + invalid_response + unexpected_status + unexpected_body
+        before_a_response + invalid_response + unexpected_status + unexpected_content_type + unexpected_body
     }
 }
 
@@ -97,6 +100,7 @@ impl From<&ErrorCounts> for Errors {
             timeout: counts.get(K::Timeout),
             invalid_response: counts.get(K::InvalidResponse),
             unexpected_status: counts.get(K::UnexpectedStatus),
+            unexpected_content_type: counts.get(K::UnexpectedContentType),
             unexpected_body: counts.get(K::UnexpectedBody),
             not_sent: counts.get(K::NotSent),
         }

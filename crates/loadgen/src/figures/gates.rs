@@ -17,7 +17,8 @@ impl Gates {
     pub fn breaches(&self, result: &RunResult) -> Vec<String> {
         let mut breaches = Vec::new();
         let any = self.p99_max.is_some() || self.error_share_max.is_some();
-        if any && result.requests.completed == 0 {
+        let has_events = result.events.as_ref().is_some_and(|events| events.count > 0);
+        if any && result.requests.completed == 0 && !has_events {
             breaches.push("no response".to_owned());
             return breaches;
         }
@@ -39,9 +40,10 @@ impl Gates {
     }
 }
 
-/// Returns the share of requests that failed. Requests that were due but never sent count as failed.
+/// Returns the share of requests that failed. Requests that were due but never sent count as failed. Open event streams count as correct.
 fn error_share(result: &RunResult) -> f64 {
     let failed = result.errors.total() + result.requests.unsent;
-    let all = result.requests.ok + failed;
+    let open = if result.config.sse { result.requests.in_flight } else { 0 };
+    let all = result.requests.ok + open + failed;
     if all == 0 { 0.0 } else { failed as f64 / all as f64 }
 }

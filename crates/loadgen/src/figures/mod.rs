@@ -3,6 +3,7 @@
 pub mod distribution;
 pub mod encoding;
 pub mod errors;
+pub mod events;
 pub mod gates;
 pub mod histogram;
 pub mod outcome;

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::distribution::Distribution;
 use super::errors::Errors;
+use super::events::Events;
 use super::sample::Sample;
 
 pub const SCHEMA: &str = "httpbench-loadgen/1";
@@ -34,7 +35,7 @@ pub struct RunResult {
     pub errors: Errors,
     /// Bytes on the wire.
     pub bytes: Bytes,
-    /// Correct responses per second. With slices, an open loop includes responses to requests from the lead-in.
+    /// Correct responses per second. In an open loop, they include responses to requests from the warm-up or lead-in.
     pub throughput_rps: f64,
     /// Bytes received per second.
     pub throughput_bytes_per_s: f64,
@@ -44,6 +45,12 @@ pub struct RunResult {
     /// Times from the intended send of a request to its complete response, in microseconds. Covers only correct responses and censored
     /// requests. Null in a closed loop.
     pub response_time_us: Option<Distribution>,
+    /// Times to the first byte of the response, in microseconds, from the intended send in an open loop and from the actual send in a
+    /// closed loop. Covers the same requests as the response times or, in a closed loop, the service times. Interim responses (1xx) count as
+    /// a part of the response.
+    pub first_byte_us: Distribution,
+    /// Events of event streams; null without `--sse`.
+    pub events: Option<Events>,
     /// Times from the intended to the actual send of a request, in microseconds. Null in a closed loop.
     pub schedule_lag_us: Option<Distribution>,
     /// The part of the schedule lag in which every connection was waiting for responses, in microseconds. Null in a closed loop.
@@ -53,6 +60,8 @@ pub struct RunResult {
     /// Times to set up a connection, handshakes included, in microseconds. Covers all connections of the run, except those of dropped
     /// slices.
     pub connect_time_us: Distribution,
+    /// Connections that were set up during the whole run, including dropped slices.
+    pub connections_opened: u64,
     /// TLS handshakes by kind. Covers all connections of the run; null without TLS.
     pub tls_handshakes: Option<TlsHandshakes>,
     /// Requests whose time in the distributions is a lower bound. The lower bound is the time until the timeout or, for unfinished requests
@@ -61,11 +70,11 @@ pub struct RunResult {
     /// Sum of the ages of the unfinished requests in `service_time_us`, in seconds.
     pub unfinished_s: f64,
     /// Periods of 10 ms or more in which no connection of a thread received a response. Covers only the thread with the longest total stall
-    /// time. The load generator's own pauses are subtracted. Null in an open loop and with think times.
+    /// time. The load generator's own pauses are subtracted. Null in an open loop, with think times and with event streams.
     pub stalls: Option<Stalls>,
     /// Connections that the server closed while no request was in flight on them, in windows and between slices. These are not errors.
     pub idle_closed: u64,
-    /// Results per kind of request, if the load mixes several (several URLs, or `--mix`); otherwise empty.
+    /// Results per part of the load, if it has several (several URLs, or several names in the `--mix` file); otherwise empty.
     pub parts: Vec<Part>,
     /// Complete responses kept during the window (`--sample-bodies`).
     pub samples: Vec<Sample>,
@@ -86,6 +95,8 @@ pub struct Config {
     pub address: String,
     /// TCP congestion control of the sockets; null for Unix sockets.
     pub congestion_control: Option<String>,
+    /// Local addresses of the connections, which they used in turn; empty if the system selected the address.
+    pub source_addresses: Vec<String>,
     /// Request method.
     pub method: String,
     /// `HTTP/1.1` or `HTTP/2`.
@@ -123,6 +134,8 @@ pub struct Config {
     pub part: String,
     /// Maximum delay of a request, in seconds; requests with a longer delay are dropped. Null without a deadline.
     pub deadline_s: Option<f64>,
+    /// Whether responses are event streams (`--sse`).
+    pub sse: bool,
     /// Pause between a response and the next request on its connection, in seconds; null without one.
     pub think_time_s: Option<f64>,
     /// Whether connections may resume earlier TLS sessions; null without TLS.
@@ -141,6 +154,8 @@ pub struct RequestCounts {
     pub ok: u64,
     /// Correct responses received before the window, during the warm-up; with slices, in warm-ups and lead-ins.
     pub before_window: u64,
+    /// Correct responses received during the whole run: before, in and after the window, and in dropped slices.
+    pub ok_in_all: u64,
     /// Requests that were due before the end of the window, but never sent because no connection was free. 0 in a closed loop.
     pub unsent: u64,
     /// Requests without a complete response at the end of the window. These are not errors. In an open loop and after a slice, the load
@@ -165,7 +180,8 @@ pub struct Bytes {
     pub sent: u64,
 }
 
-/// An interval of the measured window. Its times are response times in an open loop, service times in a closed loop.
+/// An interval of the measured window. Its times are response times in an open loop, service times in a closed loop; with `--sse`, times
+/// between the events of a stream.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Interval {
     /// Start, in seconds since the start of the window; with slices, the total length of the earlier windows.
@@ -176,6 +192,8 @@ pub struct Interval {
     pub completed: u64,
     /// Errors of all kinds.
     pub errors: u64,
+    /// Events of event streams; 0 without `--sse`.
+    pub events: u64,
     /// Mean offered rate, in requests per second; null in a closed loop.
     pub offered_rps: Option<f64>,
     /// p50, in microseconds; null with fewer than ten samples beyond it.
@@ -190,7 +208,7 @@ pub struct Interval {
     pub histogram: String,
 }
 
-/// Results of one kind of request in a mix. Requests that were never sent or were unfinished at the end count only in the totals.
+/// Results of one part of a mix: all requests with the same name. Requests that were never sent or were unfinished at the end count only in the totals.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Part {
     /// Name of the request in the `--mix` file, or its URL.

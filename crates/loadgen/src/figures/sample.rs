@@ -10,7 +10,7 @@ pub const SAMPLE_BYTES_MAX: usize = 64 * 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sample {
     /// Index of the request among the URLs or in the `--mix` file, from 0.
-    pub request: u16,
+    pub request: u32,
     /// Status code.
     pub status: u16,
     /// Head, as received. With HTTP/2, it is written as in HTTP/1.1.

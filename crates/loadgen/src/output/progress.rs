@@ -33,16 +33,20 @@ pub enum Goal {
 #[derive(Debug)]
 pub enum ProgressOutput {
     None,
-    Line { goal: Goal },
+    /// `unit` is that of the throughput.
+    Line {
+        goal: Goal,
+        unit: &'static str,
+    },
     Json,
 }
 
 impl ProgressOutput {
-    pub fn new(choice: ProgressChoice, goal: Goal) -> Self {
+    pub fn new(choice: ProgressChoice, goal: Goal, unit: &'static str) -> Self {
         match choice {
             ProgressChoice::Json => Self::Json,
-            ProgressChoice::Line => Self::Line { goal },
-            ProgressChoice::Auto if std::io::stderr().is_terminal() => Self::Line { goal },
+            ProgressChoice::Line => Self::Line { goal, unit },
+            ProgressChoice::Auto if std::io::stderr().is_terminal() => Self::Line { goal, unit },
             ProgressChoice::Auto | ProgressChoice::None => Self::None,
         }
     }
@@ -166,7 +170,7 @@ impl Observer for ProgressOutput {
             Self::Json => {
                 Event { event: "progress", phase: name(phase), elapsed_s, completed, errors, throughput_rps, p50_us, p99_us }.print()
             }
-            Self::Line { goal } => {
+            Self::Line { goal, unit } => {
                 let of = match goal {
                     Goal::Duration { seconds } if phase == Phase::Measure => format!("{elapsed_s:.0}/{seconds:.0} s"),
                     Goal::Requests { total } if phase == Phase::Measure => {
@@ -177,7 +181,7 @@ impl Observer for ProgressOutput {
                 let rate = format_count(throughput_rps);
                 let (p50, p99) = (format_us(p50_us), format_us(p99_us));
                 let phase = name(phase);
-                stderr::offer(&format!("\r\x1b[K{phase} {of}  {rate} requests/s  p50 {p50}  p99 {p99}  errors {errors}"));
+                stderr::offer(&format!("\r\x1b[K{phase} {of}  {rate} {unit}  p50 {p50}  p99 {p99}  errors {errors}"));
             }
         }
     }

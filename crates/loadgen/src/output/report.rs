@@ -20,12 +20,11 @@ const WIDTH: usize = 79;
 
 pub fn print(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     print_config(result, out)?;
-    writeln!(
-        out,
-        "\n  {:>12} requests/s    {:>10}/s received\n",
-        format_count(result.throughput_rps),
-        format_bytes(result.throughput_bytes_per_s)
-    )?;
+    let (throughput, unit) = match &result.events {
+        Some(events) => (events.per_s, "events/s  "),
+        None => (result.throughput_rps, "requests/s"),
+    };
+    writeln!(out, "\n  {:>12} {unit}    {:>10}/s received\n", format_count(throughput), format_bytes(result.throughput_bytes_per_s))?;
     print_distributions(result, out)?;
     print_parts(result, out)?;
     writeln!(out)?;
@@ -69,7 +68,12 @@ fn counted(count: u32, what: &str) -> String {
 fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let names = ["min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"].map(|name| format!("{name:>8}"));
     writeln!(out, "  {:<13}{}", "", names.concat())?;
+    let latency = result.response_time_us.as_ref().unwrap_or(&result.service_time_us);
+    let events = result.events.as_ref();
     let rows = [
+        ("first event", events.map(|events| &events.first_us)),
+        ("between", events.map(|events| &events.between_us)),
+        ("first byte", Some(&result.first_byte_us).filter(|times| *times != latency)),
         ("response time", result.response_time_us.as_ref()),
         ("service time", Some(&result.service_time_us)),
         ("schedule lag", result.schedule_lag_us.as_ref()),
@@ -78,7 +82,8 @@ fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> i
         ("connect time", Some(&result.connect_time_us)),
     ];
     for (name, distribution) in rows {
-        if let Some(Distribution { min, mean, p50, p90, p99, p99_9, p99_99, max, .. }) = distribution {
+        let is_shown = |times: &&Distribution| times.count > 0 || events.is_none();
+        if let Some(Distribution { min, mean, p50, p90, p99, p99_9, p99_99, max, .. }) = distribution.filter(is_shown) {
             let figures = [min, mean, p50, p90, p99, p99_9, p99_99, max].map(|value| format!("{:>8}", format_us(*value)));
             writeln!(out, "  {name:<13}{}", figures.concat())?;
         }
@@ -86,7 +91,7 @@ fn print_distributions(result: &RunResult, out: &mut (impl Write + ?Sized)) -> i
     Ok(())
 }
 
-/// Prints one line per kind of request in a mix.
+/// Prints one line per part of a mix.
 fn print_parts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     if !result.parts.is_empty() {
         writeln!(out, "\n  {:>12}{:>8}{:>8}{:>10}{:>8}  request", "requests/s", "p50", "p99", "sent", "errors")?;
@@ -112,6 +117,13 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
     if !others.is_empty() {
         print_list("also", others, out)?;
     }
+    if let Some(events) = &result.events {
+        let lost = match events.lost {
+            Some(lost) => format!("{lost} lost in {} numbered streams", events.numbered_streams),
+            None => "lost events unknown (no ascending ids)".to_owned(),
+        };
+        print_list("events", vec![format!("{} in {} streams", events.count, events.streams), lost], out)?;
+    }
     if let Some(offered) = requests.offered {
         print_list("schedule", vec![format!("{offered} offered"), format!("{} unsent (no free connection)", requests.unsent)], out)?;
     }
@@ -128,6 +140,9 @@ fn print_counts(result: &RunResult, out: &mut (impl Write + ?Sized)) -> io::Resu
         .map(|(name, count)| format!("{count} {}", name.replace('_', " ")))
         .collect();
     print_list("errors", if named.is_empty() { vec!["none".to_owned()] } else { named }, out)?;
+    if result.errors.unexpected_content_type > 0 {
+        writeln!(out, "  hint: `curl -iN URL` shows the response; --sse expects Content-Type: text/event-stream")?;
+    }
     if result.errors.unexpected_status > 0 {
         writeln!(out, "  hint: show the response with `curl -i URL`, or set --expect-status")?;
     }
@@ -157,7 +172,7 @@ fn limit(result: &RunResult) -> String {
     let generator = &result.generator;
     let (stalled_s, waiting) = (generator.stalled_us / 1e6, generator.waiting.unwrap_or(0.0));
     let percent = generator.busy * 100.0;
-    if result.requests.completed == 0 {
+    if result.requests.completed == 0 && result.events.as_ref().is_none_or(|events| events.count == 0) {
         "no response".to_owned()
     } else if stalled_s >= HELD_BACK * result.duration_s {
         format!("generator-bound: it was stopped for {stalled_s:.2} s; hint: check for throttling")
@@ -167,6 +182,8 @@ fn limit(result: &RunResult) -> String {
         format!("generator-bound: no CPU for {:.0}% of the time; hint: reserve a CPU (--cpus)", waiting * 100.0)
     } else if generator.busy + waiting >= BUSY {
         format!("generator-bound: busiest thread {percent:.0}% of a CPU; hint: add threads (-t)")
+    } else if result.requests.unsent > 0 && result.config.sse {
+        "behind the schedule: each open stream occupies a connection; hint: add connections (-c)".to_owned()
     } else if result.requests.unsent > 0 {
         format!("server-bound: behind the schedule; busiest generator thread {percent:.0}% of a CPU")
     } else {

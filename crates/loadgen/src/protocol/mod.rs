@@ -4,6 +4,7 @@
 //! generic over the protocol, so there is no dynamic dispatch.
 
 mod body;
+mod events;
 pub mod http1;
 pub mod http2;
 mod sampler;
@@ -13,6 +14,7 @@ pub mod tunnel;
 use std::borrow::Cow;
 
 use crate::figures::errors::ErrorKind;
+use crate::figures::events::Block;
 pub use crate::figures::outcome::Outcome;
 use crate::figures::sample::Sample;
 
@@ -61,8 +63,15 @@ pub struct TlsHandshakes {
     pub cipher: Option<&'static str>,
 }
 
-/// A receiver for the outcomes of requests.
+/// A receiver for the progress and the outcomes of requests.
 pub trait Sink {
+    /// Records that a part of a response has arrived. Protocols call this at least for the first part of each response that is incomplete
+    /// at the end of a call of `receive`.
+    fn begin(&mut self, _slot: Slot) {}
+
+    /// Records a block of an event stream.
+    fn event(&mut self, _slot: Slot, _block: Block) {}
+
     fn complete(&mut self, slot: Slot, outcome: Outcome);
 }
 
@@ -84,7 +93,7 @@ pub trait Protocol {
     /// Returns whether the handshake is complete, so that requests can be sent.
     fn ready(&self, session: &Self::Session) -> bool;
 
-    /// Queues a request and returns its kind. The caller must keep at most `depth` requests in flight.
+    /// Queues a request and returns its part of the load. The caller must keep at most `depth` requests in flight.
     fn request(&mut self, session: &mut Self::Session, slot: Slot) -> u16;
 
     /// Writes the output for queued and abandoned requests. Must be called before `output`.

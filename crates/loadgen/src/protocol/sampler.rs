@@ -1,10 +1,12 @@
 //! Keeps a few complete responses from a load.
 //!
-//! The caller requests samples at regular intervals. For each sample, the sampler keeps the next response to one kind of request. The kinds
-//! take turns.
+//! The caller requests samples at regular intervals. For each sample, the sampler keeps the next response to a request of one part of the
+//! load. The parts take turns.
+
+use std::collections::BTreeSet;
 
 use crate::figures::sample::{SAMPLE_BYTES_MAX, Sample};
-use crate::request::kind::RequestKind;
+use crate::request::kind::Awaited;
 
 /// Limits on the number and the total size of the samples of one thread. Sampling ends when either limit is reached.
 const SAMPLES_MAX: usize = 1000;
@@ -12,7 +14,8 @@ const BYTES_MAX: usize = 4 << 20;
 
 /// The part of a sampled response that has arrived so far.
 pub struct Kept {
-    kind: u16,
+    /// Index of the request.
+    request: u32,
     status: u16,
     head: Vec<u8>,
     body: Vec<u8>,
@@ -29,9 +32,9 @@ impl Kept {
 
 #[derive(Default)]
 pub struct Sampler {
-    /// The kinds of requests to sample. These are the kinds whose bodies the load generator doesn't check itself, or all kinds if it checks
-    /// every body.
-    kinds: Vec<u16>,
+    /// The parts of the load to sample. These are the parts with bodies that the load generator doesn't check itself, or all parts if it
+    /// checks every body.
+    parts: Vec<u16>,
     turn: usize,
     armed: Option<u16>,
     kept: Vec<Kept>,
@@ -41,38 +44,39 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    pub fn new(kinds: &[RequestKind]) -> Self {
-        let all_are_checked = kinds.iter().all(|kind| kind.expectation.checks_body());
-        let sampled = kinds.iter().enumerate().filter(|(_, kind)| all_are_checked || !kind.expectation.checks_body());
-        Self { kinds: sampled.map(|(index, _)| index as u16).collect(), ..Self::default() }
+    pub fn new(awaited: &[Awaited]) -> Self {
+        let all_are_checked = awaited.iter().all(|response| response.expectation.checks_body());
+        let sampled = awaited.iter().filter(|response| all_are_checked || !response.expectation.checks_body());
+        let parts: BTreeSet<_> = sampled.map(|response| response.part).collect();
+        Self { parts: parts.into_iter().collect(), ..Self::default() }
     }
 
-    /// Selects the kind of request whose next response is kept. Returns `None` if a limit has been reached.
+    /// Selects the part of the load whose next response is kept. Returns `None` if a limit has been reached.
     pub fn arm(&mut self) -> Option<u16> {
-        if self.kinds.is_empty() || self.count >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
+        if self.parts.is_empty() || self.count >= SAMPLES_MAX || self.bytes >= BYTES_MAX {
             return None;
         }
-        // If no response of the previously selected kind has arrived yet, that kind stays selected.
+        // If no response of the previously selected part has arrived yet, that part stays selected.
         if self.armed.is_none() {
-            self.armed = Some(self.kinds[self.turn]);
-            self.turn = (self.turn + 1) % self.kinds.len();
+            self.armed = Some(self.parts[self.turn]);
+            self.turn = (self.turn + 1) % self.parts.len();
         }
         self.armed
     }
 
-    /// Returns whether the next response of this kind is to be kept.
+    /// Returns whether the next response to a request of this part is to be kept.
     #[inline]
-    pub fn wants(&self, kind: u16) -> bool {
-        self.armed == Some(kind)
+    pub fn wants(&self, part: u16) -> bool {
+        self.armed == Some(part)
     }
 
-    /// Starts keeping the response that begins with this head, if its kind is selected.
-    pub fn begin(&mut self, kind: u16, status: u16, head: &[u8]) -> Option<Box<Kept>> {
-        if !self.wants(kind) {
+    /// Starts keeping the response that begins with this head, if the part of its request is selected. `request` is the request's index.
+    pub fn begin(&mut self, request: u32, part: u16, status: u16, head: &[u8]) -> Option<Box<Kept>> {
+        if !self.wants(part) {
             return None;
         }
         self.armed = None;
-        Some(Box::new(Kept { kind, status, head: head.to_vec(), body: Vec::new(), truncated: false }))
+        Some(Box::new(Kept { request, status, head: head.to_vec(), body: Vec::new(), truncated: false }))
     }
 
     pub fn keep(&mut self, kept: Kept) {
@@ -84,7 +88,7 @@ impl Sampler {
     pub fn take(&mut self) -> Vec<Sample> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let sample = |kept: Kept| Sample {
-            request: kept.kind,
+            request: kept.request,
             status: kept.status,
             head: text(&kept.head),
             body: text(&kept.body),

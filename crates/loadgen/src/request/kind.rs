@@ -1,4 +1,4 @@
-//! One kind of request, and its correct response.
+//! One request, and its correct response.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub(super) const SEQUENCE_DIGITS: usize = 10;
 pub(super) const RANDOM_DIGITS: usize = 16;
 
 /// Whether the method of a request is HEAD. The response to a HEAD request has no body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MethodKind {
     Head,
     Other,
@@ -31,10 +31,19 @@ pub struct Structured {
     pub body: Arc<[u8]>,
 }
 
-/// A kind of request.
+/// What to do with a response. Requests with the same name and the same correct response share one.
+#[derive(Clone, Debug)]
+pub struct Awaited {
+    /// Index of the part of the load that the response counts for.
+    pub part: u16,
+    pub method_kind: MethodKind,
+    pub expectation: Expectation,
+}
+
+/// A request, of which any number of copies is sent.
 #[derive(Clone, Debug)]
 pub struct RequestKind {
-    /// Name of the request in the result.
+    /// Name of the request in the result. Requests with the same name count as one part of the load.
     pub name: String,
     /// Weight of the request in the mix.
     pub weight: u32,

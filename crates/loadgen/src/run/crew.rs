@@ -10,14 +10,10 @@ use anyhow::{Context, Result, bail, ensure};
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use super::panics::{THREAD_NAME, last_panic};
-use super::plan::Plan;
+use super::plan::{Plan, Speaker};
 use crate::engine::{Engine, EngineChoice, Epoll, Peer, Setup, Uring};
 use crate::figures::pool::Pool;
 use crate::protocol::Protocol;
-use crate::protocol::http1::Http1;
-use crate::protocol::http2::Http2;
-use crate::protocol::tls::Tls;
-use crate::protocol::tunnel::Tunnel;
 use crate::time::clock::now_ns;
 use crate::worker::{Limits, Report, Shared, Worker};
 
@@ -77,7 +73,8 @@ impl Member {
         let worked = panic::catch_unwind(AssertUnwindSafe(|| {
             pin(self.plan.cpu_of(thread).as_slice())?;
             wake_precisely();
-            self.speak()
+            let plan = self.plan.clone();
+            plan.speak(self.thread, self)
         }));
         let reason = match worked {
             Ok(Ok(())) => return,
@@ -87,24 +84,12 @@ impl Member {
         failure.note(thread, &reason);
         shared.stop();
     }
+}
 
-    /// Runs the thread with the plan's protocol. The compiler generates separate code for each protocol.
-    fn speak(self) -> Result<()> {
-        let plan = self.plan.clone();
-        let (place, places) = plan.place_of(self.thread);
-        let requests = plan.requests.clone().of_thread(place, places, plan.seed);
-        let authority = plan.url.authority();
-        match (plan.http2, plan.tls.clone(), plan.proxied) {
-            (true, None, _) => self.drive(Http2::new(requests)),
-            (true, Some(tls), _) => self.drive(Tls::new(Http2::new(requests), tls)),
-            (false, None, false) => self.drive(Http1::new(requests)),
-            (false, Some(tls), false) => self.drive(Tls::new(Http1::new(requests), tls)),
-            (false, None, true) => self.drive(Tunnel::new(Http1::new(requests), &authority)),
-            (false, Some(tls), true) => self.drive(Tunnel::new(Tls::new(Http1::new(requests), tls), &authority)),
-        }
-    }
+impl Speaker for Member {
+    type Output = Result<()>;
 
-    fn drive<P: Protocol>(self, protocol: P) -> Result<()> {
+    fn speak<P: Protocol>(self, protocol: P) -> Result<()> {
         let Self { plan, peer, engine, thread, shared, failure, reports, pool } = self;
         let alarm = shared.in_slices.then(|| shared.window.new_alarm()).transpose().context("cannot create an eventfd")?;
         let setup = Setup { peer, connections: plan.connections_of(thread), alarm };
@@ -130,6 +115,7 @@ impl Member {
 fn limits(plan: &Plan) -> Limits {
     Limits {
         depth: plan.pipeline,
+        event_streams: plan.sse,
         requests_per_connection: plan.requests_per_connection.unwrap_or(u64::MAX),
         timeout_ns: plan.timeout.as_nanos() as u64,
         ends_with_requests: plan.requests_total.is_some(),

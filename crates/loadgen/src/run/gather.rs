@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 
-use super::measured::{Measured, offered, rate};
+use super::measured::{InAll, Measured, offered, rate};
 use super::observer::{Observer, Progress};
 use super::plan::Plan;
 use crate::figures::encoding::Encoder;
@@ -42,6 +42,7 @@ pub struct Gather<'a> {
     before: Recorder,
     /// Outcomes of the requests that were in flight at the end of the window.
     late: Recorder,
+    in_all: InAll,
     /// Ages of the requests that were unfinished at the end of the run.
     unfinished: Recorder,
     /// The last complete measured span. It is held back because the unfinished requests must be added to the last span of the run.
@@ -84,10 +85,11 @@ impl<'a> Gather<'a> {
             done: Vec::with_capacity(plan.threads as usize),
             pool,
             pauses,
-            total: Recorder::new(open_loop, plan.requests.parts()),
+            total: Recorder::new(open_loop, plan.requests.parts().len()),
             before: Recorder::new(open_loop, 0),
-            late: Recorder::new(open_loop, plan.requests.parts()),
-            unfinished: Recorder::untouched(open_loop),
+            late: Recorder::new(open_loop, plan.requests.parts().len()),
+            in_all: InAll::default(),
+            unfinished: Recorder::new(open_loop, 0),
             held: None,
             intervals: resident(window.intervals().min(INTERVALS_RESIDENT)),
             encoder,
@@ -124,6 +126,7 @@ impl<'a> Gather<'a> {
     /// Takes one thread's report about a span. Completes the span once all threads have reported it.
     pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
         self.announce_phases(now_ns(), observer); // before merging the last span of a phase, which takes a while
+        self.in_all.add(&report.recorder);
         if let Some((last, ages)) = report.last {
             if let Some(ages) = ages {
                 self.unfinished.merge(&ages, self.pauses);
@@ -166,15 +169,19 @@ impl<'a> Gather<'a> {
     }
 
     fn complete(&mut self, start_ns: u64, observer: &mut impl Observer) {
-        let Some((span, _, recorder)) = self.pending.remove(&start_ns) else { return };
+        let Some((span, _, mut recorder)) = self.pending.remove(&start_ns) else { return };
         let phase_start_ns = if span.phase == Phase::Warmup { self.window.warmup_start_ns } else { self.window.measure_start_ns };
         if span.start_ns == phase_start_ns {
             self.so_far = (0, 0);
         }
-        self.so_far.0 += recorder.completed;
         self.so_far.1 += recorder.errors.total();
         let duration_s = seconds(span.end_ns - span.start_ns);
-        let percentiles = Percentiles::of(times(self.plan, &recorder));
+        let percentiles = Percentiles::of(interval_times(self.plan, &mut recorder));
+        let (completed, correct) = match &recorder.events {
+            Some(events) => (events.events, events.events),
+            None => (recorder.completed, recorder.ok),
+        };
+        self.so_far.0 += completed;
         // The last span of the warm-up arrives after the start of the window has been announced, so its progress isn't reported.
         if self.announced == Some(span.phase) {
             observer.progress(&Progress {
@@ -182,7 +189,7 @@ impl<'a> Gather<'a> {
                 elapsed_s: seconds(span.end_ns - phase_start_ns),
                 completed: self.so_far.0,
                 errors: self.so_far.1,
-                throughput_rps: rate(recorder.ok, duration_s),
+                throughput_rps: rate(correct, duration_s),
                 p50_us: percentiles.p50_us,
                 p99_us: percentiles.p99_us,
             });
@@ -203,18 +210,19 @@ impl<'a> Gather<'a> {
     }
 
     /// Adds a measured span to the intervals of the result.
-    fn keep(&mut self, span: Span, recorder: Recorder, percentiles: Percentiles) {
+    fn keep(&mut self, span: Span, mut recorder: Recorder, percentiles: Percentiles) {
         let duration_s = seconds(span.end_ns - span.start_ns);
         let start_s = seconds(span.start_ns - self.window.measure_start_ns);
         let offered = self.offered(start_s, start_s + duration_s).map(|offered| offered / f64::from(self.plan.part.count()));
         let mut histogram = self.texts.pop().unwrap_or_default();
         histogram.clear();
-        self.encoder.encode(times(self.plan, &recorder), &mut histogram);
+        self.encoder.encode(interval_times(self.plan, &mut recorder), &mut histogram);
         self.intervals.push(Interval {
             start_s,
             duration_s,
             completed: recorder.completed,
             errors: recorder.errors.total(),
+            events: recorder.events.as_ref().map_or(0, |events| events.events),
             offered_rps: offered.map(|offered| offered / duration_s),
             p50_us: percentiles.p50_us,
             p99_us: percentiles.p99_us,
@@ -231,11 +239,20 @@ impl<'a> Gather<'a> {
     fn keep_last(&mut self) {
         let beyond = self.total.p99();
         self.total.add_late(&self.late);
-        self.total.add_unfinished(&self.unfinished, beyond);
+        // If no event stream has ended, the ages of the open streams say nothing about how long streams take.
+        let adds_ages = !self.plan.sse || !self.total.latency().is_empty();
+        if adds_ages {
+            self.total.add_unfinished(&self.unfinished, beyond);
+        }
+        if self.plan.sse {
+            self.total.events().add_unfinished(self.unfinished.events.as_deref());
+        }
         if let Some((span, mut recorder, _)) = self.held.take() {
             recorder.add_late(&self.late);
-            recorder.add_unfinished(&self.unfinished, beyond);
-            let percentiles = Percentiles::of(times(self.plan, &recorder));
+            if adds_ages {
+                recorder.add_unfinished(&self.unfinished, beyond);
+            }
+            let percentiles = Percentiles::of(interval_times(self.plan, &mut recorder));
             self.keep(span, recorder, percentiles);
         }
     }
@@ -272,6 +289,7 @@ impl<'a> Gather<'a> {
             total: self.total,
             before: self.before,
             late_ok: self.late.ok,
+            in_all: self.in_all,
             finals: self.finals,
             intervals: self.intervals,
         };
@@ -279,9 +297,9 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// Returns the times that count as latency: response times in an open loop, service times in a closed loop.
-pub fn times<'r>(plan: &Plan, recorder: &'r Recorder) -> &'r Histogram<u64> {
-    if plan.load.is_open() { &recorder.response } else { &recorder.service }
+/// Returns the times that describe an interval: the times between events if responses are event streams, the latencies otherwise.
+fn interval_times<'a>(plan: &Plan, recorder: &'a mut Recorder) -> &'a Histogram<u64> {
+    if plan.sse { recorder.events().between() } else { recorder.latency() }
 }
 
 /// Creates an empty vector whose memory the kernel has already mapped.

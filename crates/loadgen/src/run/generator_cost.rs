@@ -1,5 +1,7 @@
 //! Resources that the load generator itself used.
 
+use std::fs;
+
 use super::plan::Plan;
 use crate::figures::result::{Generator, Thread};
 use crate::time::clock::seconds;
@@ -46,13 +48,11 @@ fn shared_cpu((shared, checks): (u32, u32)) -> Option<f64> {
     (checks >= CHECKS_MIN).then(|| f64::from(shared) / f64::from(checks))
 }
 
+/// Returns the peak memory of this program, or 0 if /proc is missing. `getrusage` would include the memory of the process that started it,
+/// because `exec` keeps that maximum.
 fn rss_bytes_peak() -> u64 {
-    // SAFETY: an all-zero rusage is valid, and getrusage fills it in.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage
-    };
-    // Linux reports kilobytes (getrusage(2)).
-    usage.ru_maxrss as u64 * 1024
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes: Option<u64> = line.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    kilobytes.unwrap_or(0) * 1024
 }

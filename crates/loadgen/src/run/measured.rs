@@ -4,6 +4,7 @@ use super::generator_cost::generator;
 use super::plan::Plan;
 use super::signal;
 use crate::figures::distribution::Distribution;
+use crate::figures::events::Events;
 use crate::figures::recorder::Recorder;
 use crate::figures::result::{Bytes, Interval, Parser, Part, RequestCounts, RunResult, SCHEMA, Stalls, TlsHandshakes};
 use crate::time::clock::seconds;
@@ -20,6 +21,7 @@ pub struct Measured {
     pub before: Recorder,
     /// Number of correct responses that arrived after the end of a window.
     pub late_ok: u64,
+    pub in_all: InAll,
     /// The results of each thread.
     pub finals: Vec<Final>,
     /// Number of requests that were due within the windows, summed over all parts of the load; `None` in a closed loop.
@@ -27,14 +29,28 @@ pub struct Measured {
     pub intervals: Vec<Interval>,
 }
 
+/// Counts of the whole run, including everything that the result leaves out, such as dropped slices. They can be compared with the counts
+/// of the server.
+#[derive(Clone, Copy, Default)]
+pub struct InAll {
+    pub ok: u64,
+    pub connections: u64,
+}
+
+impl InAll {
+    /// Adds a thread's report, which must not have been added before.
+    pub fn add(&mut self, recorder: &Recorder) {
+        self.ok += recorder.ok + recorder.early_ok;
+        self.connections += recorder.connect.len();
+    }
+}
+
 impl Measured {
-    pub fn result(self, plan: &Plan, engine: &'static str) -> RunResult {
-        let Self { total, finals, before, .. } = &self;
+    pub fn result(mut self, plan: &Plan, engine: &'static str) -> RunResult {
         let duration_s = seconds(self.duration_ns);
+        let events = plan.sse.then(|| Events::new(self.total.events(), duration_s));
+        let Self { total, finals, before, .. } = &self;
         let open = plan.load.is_open();
-        // The windows of slices are short, so the responses at their edges matter. Responses after the end of a window don't count. To
-        // compensate, responses to requests that were sent before the window are included. On average, there are as many of these.
-        let early_ok = if plan.slices_on_stdin { total.early_ok } else { 0 };
         let mut connect = before.connect.clone();
         connect.add(&total.connect).unwrap_or_else(|error| unreachable!("histograms with equal bounds cannot be merged: {error}"));
         RunResult {
@@ -51,6 +67,7 @@ impl Measured {
                 completed: total.completed,
                 ok: total.ok,
                 before_window: before.ok,
+                ok_in_all: self.in_all.ok,
                 unsent: finals.iter().map(|last| last.unsent).sum(),
                 in_flight: finals.iter().map(|last| last.in_flight).sum::<u64>() + self.late_ok,
                 backlog: finals.iter().map(|last| last.backlog).sum(),
@@ -59,14 +76,19 @@ impl Measured {
             },
             errors: (&total.errors).into(),
             bytes: Bytes { received: total.bytes_received, sent: total.bytes_sent },
-            throughput_rps: rate(total.ok + early_ok, duration_s),
+            // Responses after the end of a window don't count. To compensate, responses to requests that were sent before the window are
+            // included. If the target holds the rate, there are as many of these on average.
+            throughput_rps: rate(total.ok + total.early_ok, duration_s),
             throughput_bytes_per_s: rate(total.bytes_received, duration_s),
             service_time_us: (&total.service).into(),
             response_time_us: open.then(|| (&total.response).into()),
+            first_byte_us: (&total.first_byte()).into(),
+            events,
             schedule_lag_us: open.then(|| (&total.lag).into()),
             connection_wait_us: open.then(|| (&total.connection_wait).into()),
             generator_lag_us: open.then(|| (&total.generator_lag).into()),
             connect_time_us: Distribution::from(&connect),
+            connections_opened: self.in_all.connections,
             tls_handshakes: TlsHandshakes::sum(before.tls_handshakes, total.tls_handshakes),
             censored: total.censored,
             unfinished_s: seconds(total.unfinished_ns),
@@ -84,13 +106,13 @@ impl Measured {
     }
 }
 
-/// Returns the results per kind of request. The list is empty unless the load is a mix.
+/// Returns the results per part of the load. The list is empty unless the load is a mix.
 fn parts(plan: &Plan, total: &Recorder, duration_s: f64) -> Vec<Part> {
-    let kinds = plan.requests.kinds().iter().zip(&total.parts);
-    kinds
-        .map(|(kind, part)| Part {
-            name: kind.name.clone(),
-            weight: kind.weight,
+    let parts = plan.requests.parts().iter().zip(total.parts.iter());
+    parts
+        .map(|(named, part)| Part {
+            name: named.name.clone(),
+            weight: named.weight,
             sent: part.sent,
             ok: part.ok(),
             errors: part.errors,

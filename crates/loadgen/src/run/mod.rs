@@ -2,6 +2,7 @@
 
 mod commands;
 mod crew;
+pub mod first_response;
 mod gather;
 mod generator_cost;
 mod measured;
@@ -26,6 +27,7 @@ use crate::endpoint::addresses;
 use crate::engine::Peer;
 use crate::figures::encoding::Encoder;
 use crate::figures::errors::ErrorKind;
+use crate::figures::events::EVENT_HISTOGRAMS;
 use crate::figures::pool::Pool;
 use crate::figures::recorder::HISTOGRAMS;
 use crate::figures::result::RunResult;
@@ -89,7 +91,7 @@ impl fmt::Display for NotStarted {
 pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     observer.phase(Phase::Connect);
     let address = plan.addresses.first_that_accepts(plan.timeout)?.clone();
-    let peer = Peer { address, congestion_control: plan.congestion_control.clone() };
+    let peer = plan.peer(address)?;
     let plan = &declared(plan, &peer)?;
     pin(&plan.cpus)?; // this thread merges spans during the run and must not use other CPUs
     panics::keep();
@@ -99,9 +101,10 @@ pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
     let failure = Arc::new(Failure::default());
     let (engine, engine_fallback) = choose_engine(plan.engine);
     let threads = plan.threads as usize;
-    let parts = plan.requests.parts();
+    let parts = plan.requests.parts().len();
     // In a run in slices, the coordinator works only while there is no load, so it needs no pauses.
-    let pieces = PIECES * (HISTOGRAMS + parts as u32) * (plan.threads + 1);
+    let histograms = HISTOGRAMS + parts as u32 + if plan.sse { EVENT_HISTOGRAMS } else { 0 };
+    let pieces = PIECES * histograms * (plan.threads + 1);
     let pauses = if plan.slices_on_stdin { Pauses::NONE } else { Pauses::new(plan.interval, pieces) };
     // The extra recorder is for the span that is held back until the next span is complete.
     let recorders = if plan.slices_on_stdin { slices::recorders(threads) } else { RECORDERS * threads + 1 };
@@ -210,6 +213,7 @@ impl Team<'_> {
 fn declared(plan: &Plan, peer: &Peer) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.config.address = addresses::describe(&peer.address);
+    plan.config.source_addresses = peer.sources.addresses().iter().map(ToString::to_string).collect();
     plan.config.congestion_control = peer.effective_congestion_control().context("cannot create a socket")?;
     Ok(plan)
 }

@@ -8,10 +8,11 @@ pub struct Progress {
     pub phase: Phase,
     /// Time since the phase began.
     pub elapsed_s: f64,
-    /// Number of requests completed since the phase began.
+    /// Number of requests completed since the phase began; with event streams, number of events.
     pub completed: u64,
     pub errors: u64,
-    /// Throughput during this span. The percentiles below cover the same span.
+    /// Throughput during this span, in requests or events. The percentiles below cover the same span: latencies or, with event streams,
+    /// times between events.
     pub throughput_rps: f64,
     pub p50_us: Option<f64>,
     pub p99_us: Option<f64>,

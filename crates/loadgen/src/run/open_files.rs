@@ -14,11 +14,13 @@ pub fn ensure_room(connections: u32) -> Result<()> {
     if limit.current.is_none_or(|soft| soft >= required) {
         return Ok(());
     }
-    if let Some(hard) = limit.maximum.filter(|hard| *hard < required) {
-        bail!(
+    let raised = Rlimit { current: Some(required), maximum: limit.maximum.map(|hard| hard.max(required)) };
+    let Err(error) = setrlimit(Resource::Nofile, raised) else { return Ok(()) };
+    match limit.maximum.filter(|hard| *hard < required) {
+        // Only privileged processes may raise the hard limit.
+        Some(hard) => bail!(
             "{connections} connections require {required} open files, but the limit is {hard}; hint: run `ulimit -n {required}` or use fewer connections (-c)"
-        );
+        ),
+        None => Err(error).with_context(|| format!("cannot raise the limit on open files to {required}")),
     }
-    setrlimit(Resource::Nofile, Rlimit { current: Some(required), ..limit })
-        .with_context(|| format!("cannot raise the limit on open files to {required}"))
 }

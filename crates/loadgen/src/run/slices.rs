@@ -10,8 +10,8 @@ use anyhow::Result;
 
 use super::commands::{Command, Commands};
 use super::crew::Failure;
-use super::gather::{Percentiles, times};
-use super::measured::{Measured, offered, rate};
+use super::gather::Percentiles;
+use super::measured::{InAll, Measured, offered, rate};
 use super::observer::{Observer, SliceSummary};
 use super::plan::Plan;
 use super::{LOOK, signal};
@@ -148,9 +148,10 @@ impl<'a> Tally<'a> {
         let kept = Measured {
             start_ns: 0,
             duration_ns: 0,
-            total: Recorder::new(open_loop, plan.requests.parts()),
+            total: Recorder::new(open_loop, plan.requests.parts().len()),
             before: Recorder::new(open_loop, 0),
             late_ok: 0,
+            in_all: InAll::default(),
             finals: finals(plan),
             offered: open_loop.then_some(0.0),
             intervals: Vec::new(),
@@ -186,6 +187,7 @@ impl<'a> Tally<'a> {
         let mut finals = finals(self.plan);
         let mut end_ns = window.end_ns;
         for report in reports {
+            self.kept.in_all.add(&report.recorder);
             if report.span.phase == Phase::Wait {
                 self.kept.total.idle_closed += report.recorder.idle_closed;
             }
@@ -211,7 +213,7 @@ impl<'a> Tally<'a> {
         }
         self.pool.give_back(drain);
         let interval = self.interval(&window, &recorder);
-        let times = times(self.plan, &recorder);
+        let times = recorder.latency();
         let duration_s = seconds(window.end_ns - window.measure_start_ns);
         let summary = SliceSummary {
             index: None,
@@ -232,7 +234,7 @@ impl<'a> Tally<'a> {
 
     fn interval(&mut self, window: &Window, recorder: &Recorder) -> Interval {
         let duration_s = seconds(window.end_ns - window.measure_start_ns);
-        let times = times(self.plan, recorder);
+        let times = recorder.latency();
         let Percentiles { p50_us, p99_us, p99_9_us } = Percentiles::of(times);
         let mut histogram = String::new();
         self.encoder.encode(times, &mut histogram);
@@ -242,6 +244,7 @@ impl<'a> Tally<'a> {
             duration_s,
             completed: recorder.completed + recorder.early_ok,
             errors: recorder.errors.total(),
+            events: 0,
             offered_rps: offered.map(|offered| offered / duration_s),
             p50_us,
             p99_us,
@@ -325,10 +328,12 @@ mod tests {
             addresses: url.resolve().expect("an address"),
             url,
             congestion_control: None,
+            source_addresses: Vec::new(),
             requests: Requests::new(Vec::new(), &[], 1),
             tls: None,
             proxied: false,
             http2: false,
+            sse: false,
             connections: THREADS,
             threads: THREADS,
             cpus: Vec::new(),
@@ -363,7 +368,7 @@ mod tests {
 
     fn slice() -> impl Strategy<Value = (Fate, Vec<Request>)> {
         let fate = prop_oneof![Just(Fate::Warmup), Just(Fate::Keep), Just(Fate::Keep), Just(Fate::Drop)];
-        let request = (0..THREADS, 0..30_u64, 1..20_u64, prop::bool::weighted(0.9));
+        let request = (0..THREADS, 0..30_u64, 1..40_u64, prop::bool::weighted(0.9));
         (fate, prop::collection::vec(request, 0..40))
     }
 
@@ -379,11 +384,11 @@ mod tests {
             ];
             for span in spans {
                 let mut recorder = pool.take();
-                recorder.due_from_ns = if span.phase == Phase::Warmup { 0 } else { measure_start_ns };
+                recorder.due_from_ns = if span.phase == Phase::Measure { measure_start_ns } else { 0 };
                 let within = |ns: u64| (span.start_ns..span.end_ns).contains(&ns);
                 for (_, at_ms, took_ms, is_correct) in requests.iter().filter(|request| request.0 == thread) {
                     let sent_ns = warmup_start_ns + at_ms * MS;
-                    let sent = Sent { intended_ns: sent_ns, actual_ns: sent_ns, kind: 0 };
+                    let sent = Sent::at(sent_ns, sent_ns);
                     if within(sent_ns) {
                         recorder.request_sent(sent, sent_ns);
                     }
@@ -409,7 +414,7 @@ mod tests {
             let plan = plan();
             let pool = Pool::new(false, 0, 0, NO_PAUSES);
             let mut tally = Tally::new(&plan, &pool, Encoder::default());
-            let (mut times, mut kept, mut ok, mut errors, mut outside) = (new_histogram(), 0_u64, 0, 0, 0);
+            let (mut times, mut kept, mut ok, mut errors, mut outside, mut in_all) = (new_histogram(), 0_u64, 0, 0, 0, 0);
             for (number, (fate, requests)) in (1_u64..).zip(&slices) {
                 // Each slice starts one second after the previous slice.
                 let warmup_start_ns = number * 1000 * MS;
@@ -421,12 +426,15 @@ mod tests {
                 prop_assert_eq!(summary.index.is_none(), *fate == Fate::Warmup);
                 let of_window = requests.iter().filter(|request| request.3 && (10..30).contains(&(request.1 + request.2)));
                 prop_assert_eq!(summary.completed, of_window.count() as u64);
-                prop_assert_eq!(summary.completed + summary.outside, requests.iter().filter(|request| request.3).count() as u64);
+                let correct = requests.iter().filter(|request| request.3).count() as u64;
+                prop_assert_eq!(summary.completed + summary.outside, correct);
+                in_all += correct;
                 match fate {
                     Fate::Warmup => outside += summary.completed + summary.outside,
                     Fate::Keep => {
                         (kept, ok, errors, outside) = (kept + 1, ok + summary.completed, errors + summary.errors, outside + summary.outside);
-                        for request in requests.iter().filter(|request| request.3 && request.1 >= 10) {
+                        let has_time = |request: &&Request| request.1 >= 10 || request.1 + request.2 >= 30;
+                        for request in requests.iter().filter(|request| request.3).filter(has_time) {
                             times.saturating_record(request.2 * MS);
                         }
                     }
@@ -440,6 +448,7 @@ mod tests {
             };
             prop_assert_eq!((measured.total.ok, measured.total.errors.total()), (ok, errors));
             prop_assert_eq!(measured.before.ok + measured.late_ok, outside);
+            prop_assert_eq!(measured.in_all.ok, in_all, "the responses of dropped slices are included");
             prop_assert_eq!(measured.duration_ns, kept * 20 * MS);
             prop_assert_eq!(measured.finals.iter().map(|last| last.backlog).sum::<u64>(), kept * u64::from(THREADS));
             prop_assert_eq!(&measured.total.service, &times);

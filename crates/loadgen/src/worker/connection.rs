@@ -1,5 +1,6 @@
 //! The worker's data about a connection: its state, its protocol session and its requests in flight.
 
+use crate::figures::events::EventStream;
 use crate::figures::recorder::Sent;
 use crate::protocol::Slot;
 
@@ -49,11 +50,11 @@ pub struct Connection<S> {
 }
 
 impl<S> Connection<S> {
-    pub fn new(session: S, depth: u16) -> Self {
+    pub fn new(session: S, depth: u16, event_streams: bool) -> Self {
         let state = State::Closed { not_before_ns: 0 };
         Self {
             session,
-            flight: Flight::new(depth),
+            flight: Flight::new(depth, event_streams),
             state,
             left: 0,
             generation: 0,
@@ -99,15 +100,19 @@ impl<S> Connection<S> {
 pub struct Flight {
     pub count: u16,
     next: Slot,
-    /// Send times by slot; `actual_ns` is 0 in free slots.
+    /// Requests by slot; `actual_ns` is 0 in free slots.
     slots: Box<[Sent]>,
     /// A lower bound on the send times of all requests in flight. In the common case, this bound makes a scan of the slots unnecessary.
     oldest_at_least_ns: u64,
+    /// Event streams by slot; empty if responses aren't event streams.
+    streams: Box<[EventStream]>,
 }
 
 impl Flight {
-    fn new(depth: u16) -> Self {
-        Self { count: 0, next: 0, slots: vec![Sent::default(); usize::from(depth)].into_boxed_slice(), oldest_at_least_ns: 0 }
+    fn new(depth: u16, event_streams: bool) -> Self {
+        let slots = vec![Sent::default(); usize::from(depth)].into_boxed_slice();
+        let streams = if event_streams { vec![EventStream::default(); usize::from(depth)] } else { Vec::new() };
+        Self { count: 0, next: 0, slots, oldest_at_least_ns: 0, streams: streams.into() }
     }
 
     #[inline]
@@ -139,6 +144,15 @@ impl Flight {
         self.count += 1;
     }
 
+    /// Records that the first byte of a response has arrived, unless an earlier part of it already has.
+    #[inline]
+    pub fn begin_response(&mut self, slot: Slot, now_ns: u64) {
+        let sent = &mut self.slots[usize::from(slot)];
+        if sent.first_byte_ns == 0 {
+            sent.first_byte_ns = now_ns;
+        }
+    }
+
     #[inline]
     pub fn free(&mut self, slot: Slot) -> Sent {
         debug_assert!(self.count > 0);
@@ -146,12 +160,23 @@ impl Flight {
         std::mem::take(&mut self.slots[usize::from(slot)])
     }
 
-    /// Returns whether any request in flight was sent before `ns`. Scans the slots only if the lower bound is too low to answer this.
+    /// Returns the request in a slot and its event stream; `None` if responses aren't event streams.
+    pub fn event_stream(&mut self, slot: Slot) -> Option<(Sent, &mut EventStream)> {
+        self.streams.get_mut(usize::from(slot)).map(|stream| (self.slots[usize::from(slot)], stream))
+    }
+
+    /// Returns the last event stream of each slot, and the send time of the request in flight or 0.
+    pub fn event_streams(&mut self) -> impl Iterator<Item = (u64, &mut EventStream)> {
+        self.slots.iter().zip(&mut self.streams).map(|(sent, stream)| (sent.actual_ns, stream))
+    }
+
+    /// Returns whether any request that awaits its response was sent before `ns`. Scans the slots only if the lower bound is too low to
+    /// answer this.
     pub fn has_older_than(&mut self, ns: u64) -> bool {
         if self.count == 0 || self.oldest_at_least_ns >= ns {
             return false;
         }
-        self.oldest_at_least_ns = self.requests().map(|sent| sent.actual_ns).min().unwrap_or(u64::MAX);
+        self.oldest_at_least_ns = self.awaited().map(|sent| sent.actual_ns).min().unwrap_or(ns);
         self.oldest_at_least_ns < ns
     }
 
@@ -160,10 +185,19 @@ impl Flight {
         self.slots.iter().copied().filter(|sent| sent.actual_ns != 0)
     }
 
-    /// Returns whether this slot contains a request that was sent before `ns`.
+    /// Returns the requests in flight that await their response or, if responses are event streams, their first event.
+    pub fn awaited(&self) -> impl Iterator<Item = Sent> {
+        self.slots.iter().copied().enumerate().filter(|(slot, sent)| self.is_awaited(*slot, *sent)).map(|(_, sent)| sent)
+    }
+
+    fn is_awaited(&self, slot: usize, sent: Sent) -> bool {
+        sent.actual_ns != 0 && self.streams.get(slot).is_none_or(|stream| !stream.has_begun(sent.actual_ns))
+    }
+
+    /// Returns whether this slot contains a request that was sent before `ns` and awaits its response or first event.
     pub fn is_older_than(&self, slot: Slot, ns: u64) -> bool {
-        let sent_ns = self.slots[usize::from(slot)].actual_ns;
-        sent_ns != 0 && sent_ns < ns
+        let sent = self.slots[usize::from(slot)];
+        sent.actual_ns < ns && self.is_awaited(usize::from(slot), sent)
     }
 
     /// Frees all slots and passes each request in flight to `each`.
@@ -189,8 +223,8 @@ mod tests {
 
     #[test]
     fn the_oldest_request_is_always_found() {
-        let mut flight = Flight::new(4);
-        let sent = |ns| Sent { intended_ns: ns, actual_ns: ns, kind: 0 };
+        let mut flight = Flight::new(4, false);
+        let sent = |ns| Sent::at(ns, ns);
         let take = |flight: &mut Flight, sent: Sent| {
             let slot = flight.free_slot();
             flight.take(slot, sent);

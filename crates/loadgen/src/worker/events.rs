@@ -7,6 +7,7 @@ use super::pacing::Pacing;
 use super::shortest::Shortest;
 use super::{Next, Worker};
 use crate::figures::errors::ErrorKind;
+use crate::figures::events::Block;
 use crate::figures::recorder::{Recorder, Sent};
 use crate::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use crate::time::window::Phase;
@@ -30,8 +31,8 @@ struct Completions<'a> {
     pacing: &'a mut Pacing,
     shortest: &'a mut Shortest,
     now_ns: u64,
-    /// Requests that haven't been recorded yet: their common send time, their common outcome and their number. Pipelined requests often
-    /// have the same send time and outcome, so they are recorded together.
+    /// Requests that haven't been recorded yet: their common times, their common outcome and their number. Pipelined requests often
+    /// have the same times and outcome, so they are recorded together.
     alike: (Sent, Outcome, u64),
     /// Number of requests that ended.
     done: u64,
@@ -43,8 +44,23 @@ struct Completions<'a> {
 
 impl Sink for Completions<'_> {
     #[inline]
+    fn begin(&mut self, slot: Slot) {
+        self.flight.begin_response(slot, self.now_ns);
+    }
+
+    fn event(&mut self, slot: Slot, block: Block) {
+        if let Some((sent, stream)) = self.flight.event_stream(slot) {
+            self.recorder.event(sent, stream, block, self.now_ns);
+        }
+    }
+
+    #[inline]
     fn complete(&mut self, slot: Slot, outcome: Outcome) {
-        let sent = self.flight.free(slot);
+        let mut sent = self.flight.free(slot);
+        if !self.recorder.parts.is_empty() {
+            self.recorder.part_ended(sent, self.now_ns, outcome);
+            sent.part = 0; // requests of different parts are recorded together
+        }
         if (self.alike.0, self.alike.1) != (sent, outcome) {
             self.record();
             self.alike = (sent, outcome, 0);
@@ -208,6 +224,9 @@ impl<P: Protocol> Worker<P> {
         let recorder = &mut self.recorder;
         let in_flight = connection.flight.count;
         let read_until_ns = self.attention.read_until_ns();
+        if fault.kind == ErrorKind::Timeout && self.limits.event_streams {
+            connection.flight.awaited().for_each(|sent| recorder.first_event_timed_out(sent, read_until_ns));
+        }
         connection.flight.drain(|sent| match fault.kind {
             ErrorKind::Timeout => recorder.request_timed_out(sent, read_until_ns),
             kind => recorder.request_failed(sent, kind),
@@ -302,19 +321,23 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Fails the requests sent before `overdue_ns`. Requests that were sent later stay in flight if the protocol can abandon individual
+    /// Fails the overdue requests, which are those sent before `overdue_ns`, except for event streams that have begun. Requests that were sent later stay in flight if the protocol can abandon individual
     /// requests. Otherwise, they fail too.
     ///
     /// If all requests in flight are overdue and no data has arrived since the oldest of them was sent, the connection is considered dead
     /// and is closed.
     fn time_out_requests(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
-        let Self { protocol, connections, recorder, attention, .. } = self;
+        let Self { protocol, connections, recorder, attention, limits, .. } = self;
         let Connection { session, flight, last_bytes_ns, .. } = &mut connections[index as usize];
         let dead = flight.requests().all(|sent| sent.actual_ns < overdue_ns && *last_bytes_ns < sent.actual_ns);
         let mut done = 0;
         for slot in 0..flight.depth() {
             if !dead && flight.is_older_than(slot, overdue_ns) && protocol.abandon(session, slot) {
-                recorder.request_timed_out(flight.free(slot), attention.read_until_ns());
+                let sent = flight.free(slot);
+                if limits.event_streams {
+                    recorder.first_event_timed_out(sent, attention.read_until_ns());
+                }
+                recorder.request_timed_out(sent, attention.read_until_ns());
                 done += 1;
             }
         }

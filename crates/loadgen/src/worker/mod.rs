@@ -96,8 +96,8 @@ pub struct Final {
     pub backlog: u64,
     pub completed: u64,
     pub cost: Cost,
-    /// Stalls of the server. `None` unless the load is a closed loop without think time. With other loads, a connection without a request
-    /// in flight is silent too, so stalls can't be detected.
+    /// Stalls of the server. `None` unless the load is a closed loop without think time or event streams. With other loads, a connection
+    /// may be silent without a stall.
     pub stalls: Option<Stalls>,
     pub parser: ParserCounts,
     /// Number of checks in which the server ran on the thread's CPU, and number of checks.
@@ -126,6 +126,8 @@ impl Final {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub depth: u16,
+    /// Whether responses are event streams. The timeout then applies only to their first events.
+    pub event_streams: bool,
     pub requests_per_connection: u64,
     pub timeout_ns: u64,
     /// Whether the run ends after a number of requests. It then ends early if the server can't be reached any more.
@@ -197,7 +199,7 @@ impl<P: Protocol> Worker<P> {
         reports: SyncSender<Report>,
         pool: Arc<Pool>,
     ) -> Self {
-        let connections: Vec<_> = (0..connections).map(|_| Connection::new(protocol.open(), limits.depth)).collect();
+        let connections: Vec<_> = (0..connections).map(|_| Connection::new(protocol.open(), limits.depth, limits.event_streams)).collect();
         Self {
             pacing: Pacing::new(load, connections.len() * usize::from(limits.depth)),
             protocol,

@@ -170,12 +170,12 @@ impl<P: Protocol> Worker<P> {
                 self.finish(self.span.end_ns, true);
                 return;
             };
-            self.hand_over(None);
+            self.hand_over_span(None, next.phase == self.span.phase);
             self.enter(next);
         }
     }
 
-    /// Begins a span. In an open loop and in slices, measured spans record only the times of requests that were due within the window.
+    /// Begins a span.
     fn enter(&mut self, span: Span) {
         if span.phase != self.span.phase && span.phase == Phase::Measure {
             self.note_measure_start(span.start_ns);
@@ -184,9 +184,18 @@ impl<P: Protocol> Worker<P> {
         self.recorder.due_from_ns = self.due_from_ns();
     }
 
+    /// Returns the time from which requests must be due to count, or 0 if all count.
+    ///
+    /// In an open loop, only requests that were due within the window count. In a closed loop, the load of a slice starts at once on all
+    /// connections, and times of requests from before the window would show this burst. But if such a request is still in flight at the end
+    /// of the window, it takes the connection's whole window, and its time counts. Otherwise, a server that leaves some connections waiting
+    /// would look fast.
     fn due_from_ns(&self) -> u64 {
-        let is_measured = matches!(self.span.phase, Phase::Measure | Phase::Drain);
-        if is_measured && self.drains() { self.window.measure_start_ns } else { 0 }
+        match self.span.phase {
+            Phase::Measure if self.drains() => self.window.measure_start_ns,
+            Phase::Drain if self.pacing.load.is_open() => self.window.measure_start_ns,
+            _ => 0,
+        }
     }
 
     /// Returns whether a drain follows each window. In a drain, the worker waits for the responses to the last requests.
@@ -195,6 +204,12 @@ impl<P: Protocol> Worker<P> {
     }
 
     fn note_measure_start(&mut self, start_ns: u64) {
+        if self.limits.event_streams {
+            let (events, closed_loop) = (self.recorder.events(), !self.pacing.load.is_open());
+            for connection in &mut self.connections {
+                connection.flight.event_streams().for_each(|(open_ns, stream)| events.window_begins(stream, open_ns, closed_loop));
+            }
+        }
         self.cost_at_measure = self.cost();
         self.parser_at_measure = self.protocol.parser_counts();
         self.silence.begin(start_ns, self.attention.stalled_ns(), Some(self.shortest.ns()).filter(|ns| *ns < u64::MAX));
@@ -208,6 +223,12 @@ impl<P: Protocol> Worker<P> {
     fn requests_in_flight(&self) -> impl Iterator<Item = Sent> {
         let open = self.connections.iter().filter(|connection| connection.state == State::Open);
         open.flat_map(|connection| connection.flight.requests())
+    }
+
+    /// Returns the requests in flight that await their response or, if responses are event streams, their first event.
+    fn awaited(&self) -> impl Iterator<Item = Sent> {
+        let open = self.connections.iter().filter(|connection| connection.state == State::Open);
+        open.flat_map(|connection| connection.flight.awaited())
     }
 
     /// Ends the run early because the engine cannot continue.
@@ -227,10 +248,14 @@ impl<P: Protocol> Worker<P> {
             let measured = self.span.phase == Phase::Measure;
             self.span = Span { end_ns: end_ns.min(self.span.end_ns), ..self.span };
             let parser = self.protocol.parser_counts();
+            let has_stalls = self.pacing.is_immediate() && !self.limits.event_streams;
+            if measured && self.limits.event_streams {
+                self.note_streams(end_ns);
+            }
             let ended = Final {
                 backlog: self.backlog,
                 cost: if measured { self.cost().since(self.cost_at_measure) } else { Cost::default() },
-                stalls: self.pacing.is_immediate().then(|| self.silence.until(end_ns, self.attention.stalled_ns())),
+                stalls: has_stalls.then(|| self.silence.until(end_ns, self.attention.stalled_ns())),
                 parser: crate::protocol::ParserCounts {
                     fast: parser.fast - self.parser_at_measure.fast,
                     full: parser.full - self.parser_at_measure.full,
@@ -270,6 +295,14 @@ impl<P: Protocol> Worker<P> {
         self.span.end_ns = u64::MAX;
     }
 
+    /// Records the last event stream of each connection at the end of the window.
+    fn note_streams(&mut self, end_ns: u64) {
+        let events = self.recorder.events();
+        for connection in &mut self.connections {
+            connection.flight.event_streams().for_each(|(open_ns, stream)| events.window_ends(stream, open_ns, end_ns));
+        }
+    }
+
     /// Fails all requests that are still in flight at the end of a drain.
     fn fail_unanswered(&mut self, now_ns: u64) {
         for index in 0..self.connections.len() as u32 {
@@ -280,10 +313,11 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Returns whether any requests of the window are still in flight. In slices, this includes requests from before the window.
+    /// Returns whether any requests of the window still await their response or, if responses are event streams, their first event. In
+    /// slices, this includes requests from before the window.
     fn awaits_responses(&self) -> bool {
         let from_ns = if self.shared.in_slices { 0 } else { self.due_from_ns() };
-        self.requests_in_flight().any(|sent| sent.intended_ns >= from_ns)
+        self.awaited().any(|sent| sent.intended_ns >= from_ns)
     }
 
     /// Returns the ages of the unfinished requests (`None` if there are none), the number of requests in flight, and the number of unsent
@@ -292,23 +326,42 @@ impl<P: Protocol> Worker<P> {
         let from_ns = self.due_from_ns();
         let open_loop = self.pacing.load.is_open();
         let (mut ages, mut in_flight, mut unsent) = (None, 0, 0);
-        let mut note = |actual_ns, due_ns| {
-            ages.get_or_insert_with(|| Recorder::untouched(open_loop)).unfinished(actual_ns, due_ns, end_ns);
-        };
+        let new = || Recorder::new(open_loop, 0);
         for sent in self.requests_in_flight().filter(|sent| sent.intended_ns >= from_ns) {
-            note(Some(sent.actual_ns), sent.intended_ns);
+            ages.get_or_insert_with(new).unfinished(sent, end_ns);
             in_flight += 1;
         }
+        if self.limits.event_streams {
+            for sent in self.awaited().filter(|sent| sent.intended_ns >= from_ns) {
+                ages.get_or_insert_with(new).events().waiting(sent.intended_ns, end_ns);
+            }
+        }
         for due_ns in self.pacing.unsent(end_ns).filter(|due_ns| *due_ns >= from_ns) {
-            note(None, due_ns);
+            let ages = ages.get_or_insert_with(new);
+            ages.unsent(due_ns, end_ns);
+            if self.limits.event_streams {
+                ages.events().waiting(due_ns, end_ns);
+            }
             unsent += 1;
         }
         (ages, in_flight, unsent)
     }
 
-    /// Sends the span to the coordinator and continues with an empty recorder from the pool.
+    /// Sends the last span of a phase to the coordinator and continues with an empty recorder from the pool.
     fn hand_over(&mut self, last: Option<(Final, Option<Recorder>)>) {
+        self.hand_over_span(last, false);
+    }
+
+    /// Sends the span to the coordinator and continues with an empty recorder from the pool.
+    ///
+    /// Results per part of the load are needed only for a whole phase. While a phase goes on, they stay in the worker's recorder, so that
+    /// the coordinator doesn't have to add them up for each span.
+    fn hand_over_span(&mut self, last: Option<(Final, Option<Recorder>)>, phase_goes_on: bool) {
         let mut recorder = std::mem::replace(&mut self.recorder, self.pool.take());
+        if phase_goes_on {
+            std::mem::swap(&mut self.recorder.parts, &mut recorder.parts);
+        }
+        recorder.parts.settle();
         self.recorder.due_from_ns = recorder.due_from_ns;
         recorder.tls_handshakes = self.new_handshakes();
         if self.span.phase == Phase::Measure {

@@ -40,7 +40,7 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub(super) fn fill(&mut self, index: u32, now_ns: u64) {
         while self.connections[index as usize].has_room() && self.may_send() {
-            self.start_request(index, Sent { intended_ns: now_ns, actual_ns: now_ns, kind: 0 }, now_ns);
+            self.start_request(index, Sent::at(now_ns, now_ns), now_ns);
         }
     }
 
@@ -49,8 +49,8 @@ impl<P: Protocol> Worker<P> {
         let connection = &mut self.connections[index as usize];
         connection.left -= 1;
         let slot = connection.flight.free_slot();
-        let kind = self.protocol.request(&mut connection.session, slot);
-        let sent = Sent { kind, ..sent };
+        let part = self.protocol.request(&mut connection.session, slot);
+        let sent = Sent { part, ..sent };
         connection.flight.take(slot, sent);
         self.recorder.request_sent(sent, free_ns);
     }
@@ -70,7 +70,7 @@ impl<P: Protocol> Worker<P> {
             if !self.may_send() {
                 continue;
             }
-            self.start_request(place.index, Sent { intended_ns, actual_ns: now_ns, kind: 0 }, free_ns);
+            self.start_request(place.index, Sent::at(intended_ns, now_ns), free_ns);
             self.to_flush.push(place.index);
             self.pacing.advance();
         }

@@ -104,6 +104,30 @@ fn the_selected_congestion_control_is_used_and_reported() {
 }
 
 #[test]
+fn connections_come_from_the_source_addresses_in_turn() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let target = url(listener.local_addr().expect("an address"));
+    let (peers, seen) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for mut stream in listener.incoming().flatten() {
+            let _ = peers.send(stream.peer_addr().expect("a TCP connection").ip().to_string());
+            std::thread::spawn(move || while matches!(stream.read(&mut [0; 4096]), Ok(1..)) && stream.write_all(HELLO).is_ok() {});
+        }
+    });
+    for engine in ENGINES {
+        let sources = "127.0.0.7-127.0.0.8,127.0.0.5";
+        let result =
+            load(&["-d", "100ms", "-c", "6", "--engine", engine, "--source-addresses", sources, &target]).expect("the run succeeds");
+        assert_eq!(result.config.source_addresses, ["127.0.0.7", "127.0.0.8", "127.0.0.5"]);
+        assert_eq!(result.connections_opened, 6);
+        let mut peers: Vec<String> = seen.try_iter().collect();
+        peers.sort();
+        assert_eq!(peers, ["127.0.0.5", "127.0.0.5", "127.0.0.7", "127.0.0.7", "127.0.0.8", "127.0.0.8"]);
+    }
+}
+
+#[test]
 fn an_unavailable_congestion_control_is_an_error_before_the_run() {
     let target = url(serve_bytes(HELLO));
     for name in ["nonesuch", "", "longer-than-any-name-may-be"] {

@@ -244,3 +244,21 @@ fn unix_sockets_and_weighted_urls_work() {
     assert!(a.abs_diff(3 * b) <= 16, "{a} of a, {b} of b");
     std::fs::remove_file(&path).expect("the file exists");
 }
+
+/// At the end of the window, ten requests are in flight. Ten of the warm-up were in flight at its start, so no throughput is missing.
+#[test]
+fn throughput_reaches_the_rate_of_a_server_with_long_responses() {
+    let address = serve(|mut stream| {
+        while read_request(&mut stream) {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            if stream.write_all(HELLO).is_err() {
+                return;
+            }
+        }
+    });
+    for engine in ENGINES {
+        let load_options = ["-c", "32", "--rate", "100", "--warmup", "500ms", "-d", "1s", "--engine", engine];
+        let result = load(&[&load_options[..], &[&url(address)]].concat()).expect("the run succeeds");
+        assert!((result.throughput_rps - 100.0).abs() <= 2.0, "{engine}: {}", result.throughput_rps);
+    }
+}

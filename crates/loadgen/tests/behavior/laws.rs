@@ -1,9 +1,12 @@
-//! Tests of properties that hold for any input: splitting the bytes of a response makes no difference, and merging recorders gives the same
-//! result as recording everything in one recorder.
+//! Tests of properties that hold for any input: splitting the bytes of a response makes no difference except to the time to its first byte,
+//! and merging recorders gives the same result as recording everything in one recorder.
 
+use std::collections::BTreeMap;
+
+use loadgen::figures::histogram::new_histogram;
 use loadgen::figures::recorder::{Recorder, Sent};
 use loadgen::protocol::http1::Http1;
-use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Slot};
+use loadgen::protocol::{Fault, Flow, Outcome, Protocol, Sink, Slot};
 use loadgen::request::Requests;
 use loadgen::request::expectation::{BodyExpectation, Expectation};
 use loadgen::request::kind::MethodKind;
@@ -16,8 +19,35 @@ const BODY: &[u8] = b"some body, the only correct one";
 
 type Completions = Vec<(Slot, Outcome)>;
 
+/// The number of the piece with which each response began, if it was reported.
+#[derive(Default)]
+struct Begun {
+    piece: usize,
+    by_slot: BTreeMap<Slot, usize>,
+}
+
+impl Sink for Begun {
+    fn begin(&mut self, slot: Slot) {
+        self.by_slot.entry(slot).or_insert(self.piece);
+    }
+
+    fn complete(&mut self, _slot: Slot, _outcome: Outcome) {}
+}
+
 /// Passes pieces to a connection that is waiting for `DEPTH` responses. Returns the completions and how parsing ended.
 fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, body: BodyExpectation) -> (Completions, Result<Flow, Fault>) {
+    let mut completions = Vec::new();
+    let flow = feed_to(&mut completions, |_| {}, pieces, body);
+    (completions, flow)
+}
+
+/// Like `feed`, but reports to `sink`. Calls `after` after each piece.
+fn feed_to<'a, S: Sink>(
+    sink: &mut S,
+    after: impl Fn(&mut S),
+    pieces: impl Iterator<Item = &'a [u8]>,
+    body: BodyExpectation,
+) -> Result<Flow, Fault> {
     let expectation = Expectation { status: None, body };
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
     let mut protocol = Http1::new(Requests::new(vec![kind], &[1], DEPTH));
@@ -25,14 +55,13 @@ fn feed<'a>(pieces: impl Iterator<Item = &'a [u8]>, body: BodyExpectation) -> (C
     (0..DEPTH).for_each(|slot| _ = protocol.request(&mut session, slot));
     let queued = protocol.output(&session).len();
     protocol.sent(&mut session, queued);
-    let mut completions = Vec::new();
     for piece in pieces {
-        match protocol.receive(&mut session, piece, &mut completions) {
-            Ok(Flow::Open) => {}
-            over => return (completions, over),
+        match protocol.receive(&mut session, piece, sink) {
+            Ok(Flow::Open) => after(sink),
+            over => return over,
         }
     }
-    (completions, Ok(Flow::Open))
+    Ok(Flow::Open)
 }
 
 fn response() -> impl Strategy<Value = Vec<u8>> {
@@ -85,6 +114,28 @@ proptest! {
         prop_assert_eq!(feed(bytes.chunks(1), body()), (whole, Ok(Flow::Open)));
     }
 
+    /// A response in one piece isn't reported as begun, so that the common case costs nothing.
+    #[test]
+    fn a_response_in_several_pieces_begins_with_its_first_byte(
+        responses in prop::collection::vec(response(), 1..=usize::from(DEPTH)),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let pieces = split(&responses.concat(), &cuts);
+        let mut begun = Begun::default();
+        let flow = feed_to(&mut begun, |begun| begun.piece += 1, pieces.iter().map(Vec::as_slice), BodyExpectation::Any);
+        prop_assert_eq!(flow, Ok(Flow::Open));
+        let piece_of_byte: Vec<usize> = pieces.iter().enumerate().flat_map(|(number, piece)| vec![number; piece.len()]).collect();
+        let (mut expected, mut start) = (BTreeMap::new(), 0);
+        for (slot, response) in (0..).zip(&responses) {
+            let (first, last) = (piece_of_byte[start], piece_of_byte[start + response.len() - 1]);
+            if first < last {
+                expected.insert(slot, first);
+            }
+            start += response.len();
+        }
+        prop_assert_eq!(begun.by_slot, expected);
+    }
+
     #[test]
     fn no_bytes_make_the_parser_panic_or_invent_responses(
         mut bytes in response(),
@@ -110,11 +161,15 @@ proptest! {
 
     #[test]
     fn merged_recorders_equal_a_single_recorder(
-        times in prop::collection::vec((1u64..1u64 << 40, 0u64..1u64 << 30, 1u64..4, any::<bool>()), 1..200),
+        times in prop::collection::vec((1u64..1u64 << 40, 0u64..1u64 << 30, 1u64..4, any::<bool>(), 0..4u64), 1..200),
     ) {
         let [mut one, mut left, mut right] = [(); 3].map(|()| Recorder::new(true, 0));
-        for (took, lag, count, to_left) in times {
-            let sent = Sent { intended_ns: 1, actual_ns: 1 + lag, kind: 0 };
+        let mut first_byte = new_histogram();
+        for (took, lag, count, to_left, begun) in times {
+            // The response arrives in one read, or its first byte arrives after a third of the time, two thirds or all of it.
+            let first_byte_ns = if begun == 0 { 0 } else { 1 + lag + took * begun / 3 };
+            first_byte.saturating_record_n(if begun == 0 { lag + took } else { lag + took * begun / 3 }.max(1), count);
+            let sent = Sent { first_byte_ns, ..Sent::at(1, 1 + lag) };
             let half = if to_left { &mut left } else { &mut right };
             for _ in 0..count {
                 one.request_sent(sent, 1);
@@ -129,5 +184,7 @@ proptest! {
         prop_assert_eq!(&left.response, &one.response);
         prop_assert_eq!(&left.lag, &one.lag);
         prop_assert_eq!(&left.generator_lag, &one.generator_lag);
+        prop_assert_eq!(&one.first_byte(), &first_byte);
+        prop_assert_eq!(&left.first_byte(), &first_byte);
     }
 }

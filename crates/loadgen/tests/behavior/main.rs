@@ -11,6 +11,8 @@ mod counts;
 mod destinations;
 mod documents;
 mod early_responses;
+mod event_streams;
+mod first_response;
 mod hostile;
 mod http2;
 mod laws;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use crate::common::{ENGINES, load, serve, url};
 use loadgen::figures::result::{Part, RunResult};
@@ -103,10 +104,79 @@ fn several_urls_have_parts_but_a_single_one_has_none() {
     assert!(load(&["-c", "2", "-d", "100ms", &url(address)]).expect("the run succeeds").parts.is_empty());
 }
 
+/// Returns a file of requests to different paths with the same name. Each expects its own body if `own_bodies` is true.
+fn rows(count: usize, own_bodies: bool) -> String {
+    let row = |number: usize| {
+        let body = if own_bodies { format!(r#", "expect_body": "/{number}""#) } else { String::new() };
+        format!(r#"{{"name": "row", "path": "/{number}"{body}}}"#)
+    };
+    format!("[{}]", (0..count).map(row).collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn requests_with_the_same_name_have_their_own_responses_and_common_results() {
+    for engine in ENGINES {
+        let apart = &["-c", "4", "--rate", "2000", "--pipeline", "5"];
+        for more in [&["-c", "1"][..], &["-c", "6", "-t", "2"], &["-c", "4", "--pipeline", "5"], &["-c", "4", "--rate", "2000"], apart] {
+            let context = format!("{engine} {more:?}");
+            let result = mixed("rows", &rows(50, true), &[more, &["--engine", engine]].concat());
+            assert_eq!(result.errors.total(), 0, "{context}: {:?}", result.errors);
+            assert!(result.requests.ok > 20 && result.parts.is_empty(), "{context}: {:?}", result.requests);
+        }
+    }
+}
+
+#[test]
+fn threads_repeat_all_requests_in_order_and_start_at_different_ones() {
+    let paths = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&paths);
+    let address = serve(move |mut stream| {
+        while let Some(path) = read_path(&mut stream) {
+            seen.lock().expect("no test thread panics").push(path);
+            if stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").is_err() {
+                return;
+            }
+        }
+    });
+    let path = file("order", &rows(10, false));
+    let path = path.to_str().expect("the temporary path is UTF-8");
+    let sent = |threads: &str, requests: &str| {
+        paths.lock().expect("no test thread panics").clear();
+        load(&["-c", threads, "-t", threads, "-n", requests, "--mix", path, &url(address)]).expect("the run succeeds");
+        paths.lock().expect("no test thread panics").clone()
+    };
+    let numbers: Vec<_> = (0..25).map(|number| format!("/{}", number % 10)).collect();
+    assert_eq!(sent("1", "25"), numbers);
+    let firsts = sent("2", "2");
+    assert!(firsts.iter().all(|path| ["/0", "/1", "/5", "/6"].contains(&path.as_str())), "{firsts:?}");
+}
+
+#[test]
+fn a_request_inherits_what_it_leaves_out_from_the_first_one_with_its_name() {
+    let text = r#"[
+        {"name": "a", "path": "/1", "headers": ["X: 1"], "expect_status": 200, "expect_body": "/1"},
+        {"name": "a", "weight": 3},
+        {"name": "a", "path": "/2", "expect_body": null},
+        {"name": "b", "path": "/3", "expect_status": 404},
+        {"name": "b", "expect_status": null}
+    ]"#;
+    let result = mixed("inherited", text, &["-c", "2"]);
+    let [a, b] = &result.parts[..] else { panic!("{:?}", result.parts) };
+    assert!(a.errors == 0 && a.ok > 10 && a.weight == 5, "{a:?}");
+    assert!(b.errors > 0 && b.ok > 0 && b.errors == result.errors.unexpected_status, "{b:?}");
+}
+
 #[test]
 fn errors_in_a_file_are_reported() {
+    let many: String = (0..17).map(|number| format!(r#"{{"name": "n{number}", "path": "/"}},"#)).collect();
+    let heavy: String = (0..1001).map(|_| r#"{"name": "a", "path": "/", "weight": 1000},"#).collect();
+    let (many, heavy) = (format!("[{}]", many.trim_end_matches(',')), format!("[{}]", heavy.trim_end_matches(',')));
     let cases = [
-        ("[]", "has 0 requests, but it must have 1 to 16"),
+        ("[]", "has 0 requests, but it must have 1 to 100000"),
+        (&many, "has 17 different names, but at most 16 are allowed"),
+        (&heavy, "add up to 1001000, but at most 1000000 is allowed"),
+        (r#"[{"name": "a"}]"#, "request 1 (`a`): missing field `path`"),
+        (r#"[{"name": "a", "path": "/"}, {"name": "a", "path": "x"}]"#, "request 2 (`a`): `x` is not a path"),
         (r#"[{"name": "a", "path": "b"}]"#, "`b` is not a path"),
         (r#"[{"name": "a", "path": "/", "weight": 0}]"#, "the weight 0 is not between 1 and 1000"),
         (r#"[{"name": "a", "path": "/", "headers": ["b"]}]"#, "`b` is not a valid header field"),

@@ -57,8 +57,14 @@ fn connections_that_served_requests_reconnect_at_once() {
 fn during_the_load_all_connections_may_be_set_up_at_once() {
     const CONNECTIONS: u32 = 1000;
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
-    let limits =
-        Limits { depth: 1, requests_per_connection: 1, timeout_ns: 2_000 * MS, ends_with_requests: false, sample_every_ns: u64::MAX };
+    let limits = Limits {
+        depth: 1,
+        event_streams: false,
+        requests_per_connection: 1,
+        timeout_ns: 2_000 * MS,
+        ends_with_requests: false,
+        sample_every_ns: u64::MAX,
+    };
     let (shared, pool) = (Arc::new(Shared::default()), Arc::new(Pool::new(false, 0, 1, Pauses::default())));
     let (reports, _received) = sync_channel(8);
     let protocol = Http1::new(Requests::new(vec![kind], &[1], 1));

@@ -142,7 +142,8 @@ fn failed_requests_count_as_sent() {
 fn a_run_whose_server_disappears_ends_with_an_error() {
     for engine in ENGINES {
         for more in [&[][..], &["--rate", "100"]] {
-            let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+            // A server of another test can't get the port afterward, because the others have a different address.
+            let listener = std::net::TcpListener::bind(("127.0.0.77", 0)).expect("a free port");
             let target = url(listener.local_addr().expect("a bound socket has an address"));
             std::thread::spawn(move || {
                 // The first connection is the load generator's check of the address.

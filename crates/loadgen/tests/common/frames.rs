@@ -66,6 +66,26 @@ impl<S: Read + Write> Frames<S> {
         self.send(DATA, END_STREAM, stream, b"llo")
     }
 
+    /// Sends the head of an event stream.
+    pub fn begin_events(&mut self, stream: u32) -> bool {
+        self.begin_content(stream, "text/event-stream")
+    }
+
+    /// Sends the head of a response with this media type.
+    pub fn begin_content(&mut self, stream: u32, media_type: &str) -> bool {
+        let text = |text: &str| [&[text.len() as u8][..], text.as_bytes()].concat();
+        let literal = [&[STATUS_200, 0][..], &text("content-type"), &text(media_type)].concat();
+        self.send(HEADERS, END_HEADERS, stream, &literal)
+    }
+
+    pub fn data(&mut self, stream: u32, content: &[u8]) -> bool {
+        self.send(DATA, 0, stream, content)
+    }
+
+    pub fn end(&mut self, stream: u32) -> bool {
+        self.send(DATA, END_STREAM, stream, b"")
+    }
+
     pub fn reset(&mut self, stream: u32, code: u32) -> bool {
         self.send(RST_STREAM, 0, stream, &code.to_be_bytes())
     }

@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod event_streams;
+mod first_byte;
 mod open_loop;
 mod own_pauses;
 mod response_delay;

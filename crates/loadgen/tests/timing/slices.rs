@@ -66,6 +66,26 @@ fn times_are_those_of_requests_sent_within_the_window() {
     }
 }
 
+/// A server that answers one of its clients slowly gives this client's times, even if each request is sent in the lead-in and answered in the
+/// drain.
+#[test]
+fn a_request_that_takes_the_whole_window_has_its_whole_length() {
+    for engine in ENGINES {
+        let due = |arrival_ns, client| arrival_ns + if client == 0 { 250 * MS } else { 10 * MS };
+        let (address, _) = stalls::serve(Box::new(due), Duration::from_secs(6));
+        let target = url(address);
+        let mut load = Commanded::new(&["-c", "2", "--engine", engine, &target]);
+        let slices = [load.order("slice 30 100"), load.order("slice 30 100")];
+        let result = load.end();
+        for slice in &slices {
+            assert!(slice["max_us"].as_f64() >= Some(249e3), "{engine}: {slice}");
+        }
+        let (requests, times) = (&result["requests"], &result["service_time_us"]);
+        assert_eq!(requests["sent"].as_u64().map(|sent| sent + 2), times["count"].as_u64(), "{engine}: {requests} {times}");
+        assert_sums(&result, &slices);
+    }
+}
+
 /// The test uses the fastest of several slices, because a busy machine may delay the others. The program itself waits 200 µs from a command
 /// to the start of the load.
 #[test]
@@ -93,6 +113,7 @@ fn a_worker_sleeps_until_a_slice_and_ends_it_with_the_last_response() {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, Expectation::default());
     let limits = Limits {
         depth: 1,
+        event_streams: false,
         requests_per_connection: u64::MAX,
         timeout_ns: 2_000 * MS,
         ends_with_requests: false,
@@ -139,7 +160,6 @@ fn a_worker_sleeps_until_a_slice_and_ends_it_with_the_last_response() {
         assert!(last.last.is_some() && told.iter().filter(|report| report.last.is_some()).count() == 1);
         let drained_ns = if is_sent { end_ns + 7 * MS } else { end_ns };
         assert_eq!((last.span.end_ns, last.recorder.ok), (drained_ns, u64::from(is_sent)));
-        // The time of a request that was sent in the lead-in isn't recorded.
-        assert_eq!(last.recorder.service.len(), u64::from(sent_in == Some(Phase::Measure)));
+        assert_eq!(last.recorder.service.len(), u64::from(is_sent), "a request from the lead-in takes the whole window");
     }
 }

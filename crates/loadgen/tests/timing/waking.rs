@@ -27,6 +27,7 @@ fn started(load: Load) -> (Worker<Http1>, Receiver<Report>) {
     let kind = RequestKind::fixed(b"GET / HTTP/1.1\r\n\r\n".to_vec(), MethodKind::Other, expectation);
     let limits = Limits {
         depth: 1,
+        event_streams: false,
         requests_per_connection: u64::MAX,
         timeout_ns: 2_000 * MS,
         ends_with_requests: false,

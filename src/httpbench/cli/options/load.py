@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from httpbench.model import Load, Scaling, SuiteLoad
 
 WORKERS_MAX = 1024
+
+NOT_OF_A_LOAD = {"connections", "caps", "shares_of_peak"}
+"""Fields of a suite's load that determine how many loads it defines, and with which rates and connections."""
 
 
 threads_option = partial(
@@ -132,6 +135,8 @@ class Overrides:
     """Fields of :class:`~httpbench.model.Load` to replace in every load. ``scale`` does not change these values."""
     connections: tuple[int, ...] | None
     scale: float = 1.0
+    shares_of_peak: tuple[float, ...] | None = None
+    """Shares of each target's own peak, which replace those of a suite."""
 
     def loads(self, parts: Sequence[SuiteLoad], target: str | None = None) -> list[Load]:
         """Return the loads that apply to all targets.
@@ -145,21 +150,28 @@ class Overrides:
         from httpbench.model import Load
         from httpbench.run import load_of
 
-        if "arrivals" in self.fields and all(self._merged(part)["rate_rps"] is None for part in parts):
+        if "arrivals" in self.fields and all(self._merged(part)["rate_rps"] is None and not self._shares(part) for part in parts):
             raise UsageError("--arrivals requires an open loop", hint="give a rate, such as --rate 10k")
         if "step_s" in self.fields and all(self._merged(part)["rate_from_rps"] is None for part in parts):
             raise UsageError("--step requires a rising rate", hint="give --rate FROM..TO, such as --rate 10k..25k")
+        if self.shares_of_peak and not any(map(self._shares, parts)):
+            raise UsageError("--shares-of-peak requires a closed loop, which measures the peak of each target", hint="remove --rate")
         try:
-            return [
-                load_of(
-                    {**self._merged(part), "connections": connections},
-                    scale=self.scale,
-                    as_typed=self.fields,
-                    cap_rps=part.caps.get(target) if target else None,
-                )
+            found = [
+                load
                 for part in parts
                 for connections in self.connections or part.connections
+                for load in self._each(
+                    load_of(
+                        {**self._merged(part), "connections": connections},
+                        scale=self.scale,
+                        as_typed=self.fields,
+                        cap_rps=part.caps.get(target) if target else None,
+                    ),
+                    part,
+                )
             ]
+            return list(dict.fromkeys(found))  # the overloads of several numbers of connections may be the same
         except ValidationError as error:
             raise UsageError("\n".join(catalog.sentences(Load, error))) from None
 
@@ -168,9 +180,24 @@ class Overrides:
         targets = () if "rate_rps" in self.fields else dict.fromkeys(name for part in parts for name in part.caps)
         return {target: self.loads(parts, target) for target in targets}
 
+    def _each(self, load: Load, part: SuiteLoad) -> Iterator[Load]:
+        """Yield a load and its repetitions at shares of each target's own peak."""
+        from httpbench.model import Arrivals
+        from httpbench.run import at_share
+
+        yield load
+        for share in self._shares(part):
+            yield at_share(load, share, Arrivals(self.fields.get("arrivals", Arrivals.POISSON)))
+
+    def _shares(self, part: SuiteLoad) -> tuple[float, ...]:
+        """Return the shares of the peak at which a load is repeated. There are none if the load has a rate."""
+        if self._merged(part)["rate_rps"] is not None:
+            return ()
+        return part.shares_of_peak if self.shares_of_peak is None else self.shares_of_peak
+
     def _merged(self, part: SuiteLoad) -> dict[str, Any]:
         """Return the fields of a suite's load with the overrides applied. If the rate is constant, remove its steps."""
-        merged = {**part.model_dump(exclude={"connections", "caps"}), **self.fields}
+        merged = {**part.model_dump(exclude=NOT_OF_A_LOAD), **self.fields}
         if "rate_rps" in self.fields and not self.fields.get("rate_from_rps"):
             merged["rate_from_rps"] = None
         if merged["rate_from_rps"] is None:

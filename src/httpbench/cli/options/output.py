@@ -15,7 +15,7 @@ import click
 from httpbench.cli.options.fields import Options, group, option
 from httpbench.cli.options.params import COLUMNS
 from httpbench.cli.terminal import console
-from httpbench.errors import StoreError, UsageError
+from httpbench.errors import SelectionError, StoreError, UsageError
 from httpbench.paths import default_database
 
 if TYPE_CHECKING:
@@ -59,6 +59,14 @@ def run_named(store: Store, word: str) -> tuple[Run, list[Trial]]:
     from httpbench.report.data.read_json import read_export
 
     return read_export(Path(word)) if Path(word).is_file() else store.run(word)
+
+
+def measured_run(store: Store, word: str) -> tuple[Run, list[Trial]]:
+    """Return the run that ``word`` names, with its trials. Raise :class:`SelectionError` if it has none."""
+    run, trials = run_named(store, word)
+    if not trials:
+        raise SelectionError(f"run {run.id} has no finished trial", hint="`httpbench runs` lists the others")
+    return run, trials
 
 
 def source_of(run: str, db: Path) -> str:

@@ -24,7 +24,7 @@ CATEGORIES = ("micro", "platform", "fullstack")
 PLACES = ("process", "docker", "podman")
 NETWORKS = ("host", "bridge")
 
-LOAD_GENERATORS = ("native", "wrk", "hey", "autocannon", "perf-gauge")
+LOAD_GENERATORS = ("native", "wrk", "hey", "oha", "h2load", "autocannon", "perf-gauge")
 ARRIVALS = ("constant", "poisson")
 TIMERS = ("native", "hyperfine")
 INTERLEAVES = ("auto", "slices", "rounds")
@@ -35,13 +35,37 @@ FORMATS = ("json", "csv", "markdown", "html", "autocannon", "junit", "openmetric
 LATENCIES = ("mean", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "max")
 """Latencies that a service level can bound."""
 
-GATES = ("rps", "mean", "p50", "p90", "p95", "p99", "p99.9", "cpu", "memory", "time")
+FIRST_BYTE, FIRST_BYTE_P99 = "ttfb", "ttfb-p99"
+"""Short name of a bound on the time to the first byte, and the result that it bounds."""
+
+FIRST_BYTES = tuple(f"{FIRST_BYTE}-{name}" for name in LATENCIES)
+"""Times to the first byte that a service level can bound."""
+
+FIRST_EVENT, BETWEEN_EVENTS = "first-event", "between"
+EVENTS = tuple(f"{prefix}-{name}" for prefix in (FIRST_EVENT, BETWEEN_EVENTS) for name in ("mean", "p50", "p90", "p99"))
+"""Times to the first event of a stream, and times between events."""
+
+STARTUP = ("ready", "first", "to-steady", "memory-ready", "memory-rest", "size")
+"""Results of starts."""
+
+GATES = (
+    *("rps", "mean", "p50", "p90", "p95", "p99", "p99.9"),
+    *("ttfb-mean", "ttfb-p50", "ttfb-p90", "ttfb-p95", "ttfb-p99", "ttfb-p99.9"),
+    *EVENTS,
+    *("cpu", "memory", "time"),
+    *STARTUP,
+)
 """Results that a gate can bound."""
+
+_NAMES = {name.replace(".", "-"): name for name in (*GATES, *LATENCIES, *FIRST_BYTES)}
 
 HISTORY = ("rps", "p99", "time")
 """Results that `history` can show over many runs."""
 
 JOURNAL = "/var/lib/httpbench/tune.json"
+
+PUBLISHED_FORMS = {"techempower": "techempower:FILE", "web-frameworks": "web-frameworks:FILE", "httparena": "httparena:DIR"}
+"""How to write a reference to the published results of each project."""
 
 DURATIONS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 MICROSECONDS = {"us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
@@ -111,12 +135,13 @@ def columns(text: str) -> tuple[str, ...]:
     return names
 
 
-def published(text: str) -> Path:
-    """Parse a reference to another project's published results, such as ``techempower:results.json``, and return its path."""
-    layout, _, file = text.partition(":")
-    if layout != "techempower" or not file:
-        raise ValueError(f'"{text}" names no published results; write techempower:FILE')
-    return Path(file).expanduser()
+def published(text: str) -> tuple[str, Path]:
+    """Parse a reference to another project's published results, such as ``techempower:results.json``, and return project and path."""
+    project, _, path = text.partition(":")
+    if project not in PUBLISHED_FORMS or not path:
+        *forms, last = PUBLISHED_FORMS.values()
+        raise ValueError(f'"{text}" names no published results; write {", ".join(forms)} or {last}')
+    return project, Path(path).expanduser()
 
 
 def request_path(text: str) -> str:
@@ -139,31 +164,46 @@ def percentage(text: str) -> float:
     return float(match[1]) / 100
 
 
+def percentages(text: str) -> tuple[float, ...]:
+    """Parse a list of percentages such as ``50%,80%`` as fractions, without duplicates."""
+    return tuple(dict.fromkeys(percentage(word.strip()) for word in text.split(",")))
+
+
 def latency_bound(text: str) -> Bound:
-    """Parse a latency bound such as ``p99<5ms`` or ``mean<800us``."""
-    match = re.fullmatch(r"\s*([a-z0-9._]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)\s*", text)
-    figure = match[1].replace("_", ".") if match else ""
-    if not match or figure not in LATENCIES:
-        raise ValueError(f'"{text}" is not a bound; write it as p99<5ms, with one of {", ".join(LATENCIES)}')
+    """Parse a latency bound such as ``p99<5ms``, ``mean<800us`` or ``ttfb-p99<200ms``. ``ttfb`` stands for ``ttfb-p99``."""
+    match = re.fullmatch(r"\s*([a-z0-9._-]+)\s*<=?\s*(\d+(?:\.\d+)?)\s*(us|µs|ms|s)\s*", text)
+    figure = _figure(match[1]) if match else ""
+    if not match or figure not in (*LATENCIES, *FIRST_BYTES):
+        raise ValueError(
+            f'"{text}" is not a bound; write it as p99<5ms, with one of {", ".join(LATENCIES)}, or as {FIRST_BYTE_P99}<5ms (first byte)'
+        )
     limit_us = float(match[2]) * MICROSECONDS[match[3]]
     if limit_us == 0:
         raise ValueError(f'"{text}": a bound must be above zero')
     from httpbench.model import Bound
 
-    return Bound(figure=cast("Figure", figure.replace(".", "_")), limit_us=limit_us)
+    return Bound(figure=cast("Figure", figure.replace(".", "_").replace("-", "_")), limit_us=limit_us)
+
+
+def _figure(text: str) -> str:
+    """Return the name of a result as in :data:`GATES`: ``p99.9`` for ``p99_9``, and ``ttfb-p99`` for ``ttfb_p99`` or ``ttfb``."""
+    if text == FIRST_BYTE:
+        return FIRST_BYTE_P99
+    return _NAMES.get(re.sub(r"[_.]", "-", text), text)
 
 
 def gate(text: str) -> Gate:
-    """Parse a gate such as ``rps<-3%`` or ``p99>10%``."""
-    match = re.fullmatch(r"\s*([a-z0-9.]+)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*", text)
-    if not match or match[1] not in GATES:
+    """Parse a gate such as ``rps<-3%`` or ``p99>10%``. ``ttfb`` stands for ``ttfb-p99``."""
+    match = re.fullmatch(r"\s*([a-z0-9._-]+?)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*", text)
+    figure = _figure(match[1]) if match else ""
+    if not match or figure not in GATES:
         raise ValueError(f"\"{text}\" is not a gate; write it as 'rps<-3%' or 'p99>10%', with one of {', '.join(GATES)}")
     change = float(match[3]) / 100
     if change <= -1:
         raise ValueError(f'"{text}": a change must be above −100%')
     from httpbench.model import Gate
 
-    return Gate(figure=match[1], side=cast("Literal['<', '>']", match[2]), change=change)
+    return Gate(figure=figure, side=cast("Literal['<', '>']", match[2]), change=change)
 
 
 def doublings(text: str) -> tuple[int, ...]:
@@ -205,6 +245,16 @@ def server_url(text: str) -> str:
     return text if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://|unix:", text) else f"http://{text}"
 
 
+def origin(text: str) -> str:
+    """Check an origin such as ``https://example.com``, and return it in its usual form."""
+    from httpbench.load.text_file import origin_of
+
+    found = origin_of(text)
+    if found is None:
+        raise ValueError(f'"{text}" is not an origin; write it as https://example.com')
+    return found
+
+
 DURATION = Parsed("duration", duration_s)
 DURATION_OR_NONE = Parsed("duration", partial(duration_s, shortest_s=0))
 COUNT = Parsed("count", count)
@@ -213,10 +263,12 @@ SIZE = Parsed("size", size)
 PLACE_LIST = Parsed("place[,place…]", partial(words, noun="place", allowed=PLACES))
 NETWORK_LIST = Parsed("network[,network…]", partial(words, noun="network", allowed=NETWORKS))
 COLUMNS = Parsed("name[,name…]", columns)
-PUBLISHED = Parsed("layout:file", published)
+PUBLISHED = Parsed("project:path", published)
 SERVER_URL = Parsed("url", server_url)
+ORIGIN = Parsed("origin", origin)
 REQUEST_PATH = Parsed("path", request_path)
 PERCENTAGE = Parsed("percent", percentage)
+PERCENTAGES = Parsed("percent[,percent…]", percentages)
 LATENCY_BOUND = Parsed("figure<duration", latency_bound)
 GATE = Parsed("figure<change%", gate)
 DOUBLINGS = Parsed("from..to", doublings)

@@ -72,7 +72,10 @@ class GateOptions(Options):
     """Options for gates, and for whether an inconclusive gate counts as a failure."""
 
     all: tuple[Gate, ...] = option(
-        "--fail-if", type=GATE, multiple=True, help="Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%'."
+        "--fail-if",
+        type=GATE,
+        multiple=True,
+        help="Exit with code 3 if a result changes beyond this bound, such as 'rps<-3%' or 'ttfb-p99>10%'.",
     )
     fail_if_inconclusive: bool = option("--fail-if-inconclusive", is_flag=True, help="Exit with code 1 if the rounds don't decide a gate.")
 

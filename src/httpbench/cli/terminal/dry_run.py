@@ -10,11 +10,11 @@ from rich.console import Console
 
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.terminal import console
-from httpbench.cli.terminal.duration import longer_warmups, planned_time
+from httpbench.cli.terminal.duration import longer_warmups, planned_rounds, planned_time, profiles_time
 from httpbench.cli.terminal.progress import clock
 from httpbench.errors import SelectionError
 from httpbench.host import core_groups
-from httpbench.model import Kind, Load, Target, TrialPlan
+from httpbench.model import Kind, Target, TrialPlan
 from httpbench.report.terminal.grid import Cells, column, names_column
 from httpbench.report.words.numbers import plural
 from httpbench.run import RunSpec, StartContext, State, TargetState, container_command, estimate_s, states
@@ -38,11 +38,11 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     trials = [trial for trial in plan.trials if trial.target not in refused]
     names = [name for name in names if name not in refused]
     cells = {trial.cell: trial for trial in trials}
-    ordered = sorted(cells.values(), key=lambda trial: (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or 0))
+    ordered = sorted(cells.values(), key=_place)
     console.show(_columns(ordered, known, load_host), output)
-    size = f"{plural(len(trials), 'trial')}: {plural(len(cells), 'line')} × {plural(plan.rounds, 'round')}"
+    size = f"{plural(len(trials), 'trial')}: {plural(len(cells), 'line')} × {planned_rounds(spec)}"
     spec = replace(spec, plan=replace(plan, trials=tuple(trials)))
-    output.print(f"\n{size}, {planned_time(spec)}, without builds")
+    output.print(f"\n{size}, {planned_time(spec)}{profiles_time(spec)}, without builds")
     if longer := longer_warmups(spec):
         output.print(longer)
     if spec.retries and any(targets[name].kind is not Kind.CLIENT for name in names):
@@ -54,16 +54,21 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     return ExitCode.OK
 
 
+def _place(trial: TrialPlan) -> tuple[object, ...]:
+    """Return the sort key of a line."""
+    return (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or trial.load.share_of_peak or 0)
+
+
 def _columns(trials: Sequence[TrialPlan], known: Mapping[str, TargetState], load_host: str | None) -> list[Cells]:
     """Return the columns of the plan. The columns for rates and backends are empty, and therefore hidden, if no trial has any."""
-    has_rate = any(trial.load.rate_rps is not None for trial in trials)
+    has_rate = any(trial.load.rate_rps is not None or trial.load.share_of_peak is not None for trial in trials)
     columns = [
         names_column("Target", [trial.target for trial in trials]),
         column("State", (str(known[trial.target].state) for trial in trials), need=1),
         column("Scaling", map(_scaling, trials)),
         column("Workload", (trial.workload for trial in trials)),
         column("Connections", (str(trial.load.connections) for trial in trials), is_number=True),
-        column("Requests/s", (_rate(trial.load) if has_rate else "" for trial in trials), folds_at=16),
+        column("Requests/s", (_rate(trial) if has_rate else "" for trial in trials), folds_at=16),
         column("Load generator", (trial.load_generator for trial in trials), short="Generator"),
         column("Target cores", (_cpus(trial.cores.target) for trial in trials), need=2),
         column("Backend cores", (_cpus(trial.cores.backend) for trial in trials), need=2),
@@ -93,7 +98,10 @@ def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port
             yield command
 
 
-def _rate(load: Load) -> str:
+def _rate(trial: TrialPlan) -> str:
+    load = trial.load
+    if load.share_of_peak is not None:
+        return f"{load.share_of_peak:.0%} of the peak" + (f" of {load.peak_of}" if trial.target != load.peak_of else "")
     if load.rate_rps is None:
         return "closed loop"
     new = "" if load.keepalive else ", one connection per request"

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from httpbench.cli.terminal.progress import clock
 from httpbench.report.words.numbers import percentage, plural
-from httpbench.run import KINDS, RunSpec, estimate_s, longest_warmup_s, usual_search_s
+from httpbench.run import KINDS, RunSpec, estimate_s, longest_warmup_s, profiled_cells, usual_search_s
 
 
 def announcement(spec: RunSpec) -> str:
     """Return the line that a run prints before its first trial."""
     builds = ", without builds" if any(spec.targets[name].is_declared for name in spec.target_ids) else ""
     repeats = "; longer if other programs disturb it" if spec.retries else ""
-    return f"{_search(spec) if spec.search else _plan(spec)}{builds}{repeats}"
+    return f"{_search(spec) if spec.search else _plan(spec)}{profiles_time(spec)}{builds}{repeats}"
+
+
+def planned_rounds(spec: RunSpec) -> str:
+    """Return the number of rounds of a plan: ``5 rounds``, or ``6 to 60 rounds`` if the run may end early."""
+    least, most = _rounds_min(spec), spec.plan.rounds
+    return f"{least} to {plural(most, 'round')}" if least < most else plural(most, "round")
 
 
 def planned_time(spec: RunSpec) -> str:
-    """Return how long a plan takes: ``about 33s``."""
-    return f"about {clock(estimate_s(spec.plan.trials, spec.targets))}"
+    """Return how long a plan takes: ``about 33s``, or ``about 33s to 5m 12s`` if the run may end early."""
+    least, longest_s = _rounds_min(spec), estimate_s(spec.plan.trials, spec.targets)
+    if least >= spec.plan.rounds:
+        return f"about {clock(longest_s)}"
+    shortest_s = estimate_s([planned for planned in spec.plan.trials if planned.round < least], spec.targets)
+    return f"about {clock(shortest_s)} to {clock(longest_s)}"
 
 
 def longer_warmups(spec: RunSpec) -> str:
@@ -25,11 +35,27 @@ def longer_warmups(spec: RunSpec) -> str:
     return f"up to {clock(longer_s)} more if every warm-up lasts its longest" if longer_s else ""
 
 
+def _rounds_min(spec: RunSpec) -> int:
+    """Return after how many rounds the run may end at the earliest."""
+    if spec.precision:
+        return spec.precision.rounds_min
+    return spec.looks[0] if spec.looks else spec.plan.rounds
+
+
+def profiles_time(spec: RunSpec) -> str:
+    """Return how long the profiled round takes: ``, then profiles for about 8s``. Empty without a profiler."""
+    if spec.profilers is None:
+        return ""
+    seconds = estimate_s(profiled_cells(spec), spec.targets)
+    return f", then profiles for about {clock(seconds)}" if not spec.search else ", then a profile"
+
+
 def _plan(spec: RunSpec) -> str:
     size = plural(len(spec.plan.trials), "trial")
-    if precision := spec.precision:
-        rounds = f"{precision.rounds_min} to {plural(precision.rounds_max, 'round')}"
-        size = f"{rounds} until intervals are within ± {percentage(precision.half_width)}, at most {size}"
+    if spec.precision:
+        size = f"{planned_rounds(spec)} until intervals are within ± {percentage(spec.precision.half_width)}, at most {size}"
+    elif spec.looks:
+        size = f"{planned_rounds(spec)} until the gate is decided, at most {size}"
     return ", ".join(filter(None, (size, planned_time(spec), longer_warmups(spec))))
 
 

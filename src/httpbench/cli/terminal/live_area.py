@@ -73,6 +73,10 @@ class LiveArea(Lines):
     def stage(self, stage: Stage) -> None:
         self._enter(stage)
 
+    def profiling(self, plan: TrialPlan) -> None:
+        self._plan = plan
+        self._enter("profiling")
+
     def turn(self, plan: TrialPlan, slice_number: int, slices: int, last: SliceReport | None) -> None:
         """Show the results of the target's earlier slices. The current slice is too short to be shown while it is measured."""
         self._plan = plan

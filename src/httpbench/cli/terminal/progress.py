@@ -82,6 +82,13 @@ class Lines:
         """Return and delete the description of a trial that :meth:`trial_started` stored."""
         return self._places.pop(trial.plan.number)
 
+    def profiling(self, plan: TrialPlan) -> None:
+        self._say(f"[profile] {plan.target} {load_of(plan)}")
+
+    def not_profiled(self, trial: Trial) -> None:
+        last = f": {trial.log_tail.splitlines()[-1]}" if trial.log_tail else ""
+        self._say(f"warning: {trial.plan.target} was not profiled: {joined(trial.verdict.reasons)}{last}")
+
     def warning(self, warning: str | Reason) -> None:
         self._say(f"warning: {sentence(warning) if isinstance(warning, Reason) else warning}")
 
@@ -130,13 +137,20 @@ def outcome(trial: Trial) -> str:
         return f"{trial.client.whole.wall_s * 1000:,.1f} ms" + (f", {rate:,.0f} requests/s without start-up" if rate else "")
     if not trial.verdict.counts or trial.measurement is None:
         return f"{trial.verdict.kind}: {joined(trial.verdict.reasons)}"
+    if trial.startup is not None:
+        steady = f", steady after {trial.startup.steady_s:.1f} s" if trial.startup.steady_s is not None else ""
+        return f"ready after {three_digits(trial.startup.ready_s * 1000)} ms{steady}, {trial.verdict.kind}"
+    if (found := trial.failover) is not None:
+        avoided = f"avoided after {found.avoided_s:.1f} s" if found.avoided else "not avoided"
+        return f"{found.failed:,} failed, {avoided}, {trial.verdict.kind}"
     steps = trial.measurement.steps  # as in the table, the results of a rising rate are those of its last step
     rate_rps = steps[-1].completed / steps[-1].duration_s if steps else trial.measurement.throughput_rps
-    parts = [f"{rate_rps:,.0f} requests/s"]
+    events = trial.measurement.events
+    parts = [f"{rate_rps:,.0f} {'events' if events else 'requests'}/s"]
     for name in ("p50", "p99"):
         time_us = getattr(trial.measurement.times_us, name, None)  # some load generators report no times
         if time_us is not None:
-            parts.append(f"{name} {three_digits(time_us / 1000)} ms")
+            parts.append(f"{'first event ' if events else ''}{name} {three_digits(time_us / 1000)} ms")
     if trial.observed.target_usage:
         parts.append(f"{trial.observed.target_usage.cpu_cores_mean * 100:.0f}% CPU")
     if unsteady(trial):

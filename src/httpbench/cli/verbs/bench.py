@@ -15,8 +15,10 @@ from httpbench.cli.options.isolation import IsolationOptions
 from httpbench.cli.options.load import LoadOptions, Overrides, ShareOptions
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ClientExportOptions, RecordOptions
-from httpbench.cli.options.params import COUNT, LOAD_GENERATORS, REQUEST_PATH, TIMERS
+from httpbench.cli.options.params import COUNT, LOAD_GENERATORS, PERCENTAGES, REQUEST_PATH, TIMERS
+from httpbench.cli.options.profile import ProfileOptions
 from httpbench.cli.options.shared import WORKLOADS, Selection
+from httpbench.cli.options.startup import STARTS, StartupOptions, require_startable
 from httpbench.cli.options.transport import TransportOptions
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, UsageError
@@ -47,12 +49,21 @@ class BenchOptions(Options):
     isolation: IsolationOptions = group(IsolationOptions)
     share: ShareOptions = group(ShareOptions)
     load: LoadOptions = group(LoadOptions)
+    shares_of_peak: tuple[float, ...] | None = option(
+        "--shares-of-peak",
+        type=PERCENTAGES,
+        default_text="the suite's",
+        help="Repeat each closed loop as an open loop at these shares of each target's own peak, such as 50%,80%,150%.",
+    )
+    startup: StartupOptions = group(StartupOptions)
     transport: TransportOptions = group(TransportOptions)
     source: LoadSourceOptions = group(LoadSourceOptions)
     backend_host: str = option(
         "--backend-host", type=click.Choice([HERE, LOAD]), default=HERE, help="With one load host: where the backend of proxies runs."
     )
-    rounds: int | None = shared.rounds_option("--rounds", default_text=str(ROUNDS), help="Rounds; tables show the median.")
+    rounds: int | None = shared.rounds_option(
+        "--rounds", default_text=f"{ROUNDS}; {STARTS} with --startup", help="Rounds; tables show the median."
+    )
     retries: int = shared.retries_option()
     interleave: str = shared.interleave_option()
     scale: float = option(
@@ -80,6 +91,7 @@ class BenchOptions(Options):
     skip_missing: bool = shared.skip_missing_option()
     jobs: int = shared.jobs_option()
     seed: int | None = shared.seed_option()
+    profile: ProfileOptions = group(ProfileOptions)
     name: str | None = shared.name_option("--name")
     dry_run: bool = shared.dry_run_option()
     record: RecordOptions = group(RecordOptions)
@@ -114,6 +126,8 @@ def bench(options: BenchOptions) -> ExitCode:
     httpbench bench c/nginx --isolate process,docker  also in a container
     httpbench bench c/nginx golang --tls --http2      HTTP/2 over TLS
     httpbench bench c/nginx -r user@host --install    load from another host
+    httpbench bench c/nginx golang --startup          how servers start
+    httpbench bench c/nginx --shares-of-peak 80%      at 80% of its own peak
     httpbench bench --suite http-servers --dry-run    the plan and its duration
     httpbench bench micro --quick --export-json -     JSON on standard output
     """
@@ -126,6 +140,8 @@ def bench(options: BenchOptions) -> ExitCode:
     tools = {name: selected.of_kind.generator(name) for name in options.generators or suite_generators}
     with options.source.opened(selected.targets, tools, port=options.port) as source:
         spec = with_slices(_plan(selected, source, tools, options), Interleave(options.interleave), is_here=source.name is None)
+        require_startable(spec, source.name)
+        spec = options.profile.applied(spec, is_here=source.name is None)
         if options.dry_run:
             return dry_run.show(spec, console.stdout(), source.name)
         return measure(spec, source, options.record, options.exports.files)
@@ -178,6 +194,7 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
     """
     from httpbench import host
     from httpbench.cli.measure import make_spec, refuse_impossible
+    from httpbench.model import Table
     from httpbench.run import without_refused
 
     suite, of_kind = selected.suite, selected.of_kind
@@ -206,7 +223,7 @@ def _plan(selected: Selected, source: LoadSource, tools: dict[str, Tool], option
     refuse_impossible(spec)
     return replace(
         spec,
-        table=suite.table if suite else of_kind.table,
+        table=Table.STARTUP if options.startup.startup else suite.table if suite else of_kind.table,
         parallel_builds=options.jobs,
         port=options.port,
         backend_there=is_there,
@@ -230,25 +247,29 @@ def _itself(targets: Sequence[Target]) -> str | None:
 
 def _matrix(selected: Selected, workloads: Sequence[str], source: LoadSource, tools: dict[str, Tool], options: BenchOptions) -> Matrix:
     """Return the suite's matrix or, without a suite, the usual matrix for this kind of target, with the options applied."""
-    from httpbench.model import Kind, Scaling
+    from httpbench.model import Kind, Scaling, Table
     from httpbench.run import Matrix
 
     suite, share = selected.suite, options.share
     if selected.kind is Kind.CLIENT and (share.cores or share.workers):
         raise UsageError("--cores and --workers apply to servers and proxies only: a client makes one request at a time")
+    if options.shares_of_peak and (selected.kind is Kind.CLIENT or options.startup.startup):
+        raise UsageError("--shares-of-peak applies to servers and proxies under load only", hint="remove it")
     parts = suite.load if suite else (selected.of_kind.load,)
     quick = QUICK if options.quick and selected.kind is not Kind.CLIENT else {}
     given = {**options.load.given(), **options.transport.load_fields()}
-    overrides = Overrides({**source.warmup(given), **quick, **given}, options.load.connections, options.scale)
+    usual = options.startup.load_fields(given) or {**source.warmup(given), **quick}
+    overrides = Overrides({**usual, **given}, options.load.connections, options.scale, options.shares_of_peak)
+    rounds = STARTS if options.startup.startup else suite.rounds if suite else ROUNDS
     return Matrix(
         targets=selected.targets,
         scalings=share.scalings(options.scaling, suite.scaling if suite else (Scaling.SINGLE,)),
         workloads=workloads,
         loads=overrides.loads(parts),
         load_generators=list(tools),
-        rounds=options.rounds or (suite.rounds if suite else ROUNDS),
+        rounds=options.rounds or rounds,
         own_loads=overrides.capped(parts),
-        baseline=selected.of_kind.baseline,
+        baseline=None if suite and suite.table is Table.FAILOVER else selected.of_kind.baseline,
         workers=share.workers,
     )
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from httpbench.host import Finding
     from httpbench.model import Environment
 
+SHOWN_FIRST = 2
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow"}
 
 
@@ -37,7 +38,7 @@ def doctor(options: DoctorOptions) -> None:
     """Show the environment, and what will disturb a measurement.
 
     \b
-    httpbench doctor                a report, with the fix for each finding
+    httpbench doctor                all findings, the most harmful first
     httpbench doctor --json         JSON
     httpbench doctor -r user@host   both hosts, and the network between them
     """
@@ -66,18 +67,31 @@ def doctor(options: DoctorOptions) -> None:
 
 
 def _show(environment: Environment, findings: Sequence[Finding]) -> None:
-    from rich.text import Text
+    """Print the findings that matter most, then the others, then the environment."""
+    from httpbench import host
 
-    output = console.stdout()
+    first = host.most_harmful(findings, SHOWN_FIRST)
+    console.echo("Fix first:" if first else "Nothing makes results on this machine noisy or wrong.")
+    for finding in first:
+        _show_finding(finding)
+    console.echo("\nOther findings:")
+    for finding in findings:
+        if finding not in first:
+            _show_finding(finding)
+    console.echo("\nEnvironment:")
     for name, value in environment.model_dump(exclude={"versions", "mitigations"}).items():
         console.echo(f"{name:22} {_text(value)}")
-    console.echo("")
-    for finding in findings:
-        output.print(Text.assemble((f"{finding.severity:8}", STYLES[finding.severity]), f"{finding.name}: {finding.what}"), soft_wrap=True)
-        if finding.severity != "ok":
-            console.echo(f"{'':8}why: {finding.why}")
-            if finding.do:
-                console.echo(f"{'':8}fix: {finding.do}")
+
+
+def _show_finding(finding: Finding) -> None:
+    from rich.text import Text
+
+    line = Text.assemble((f"{finding.severity:8}", STYLES[finding.severity]), f"{finding.name}: {finding.what}")
+    console.stdout().print(line, soft_wrap=True)
+    if finding.severity != "ok":
+        console.echo(f"{'':8}why: {finding.why}")
+        if finding.do:
+            console.echo(f"{'':8}fix: {finding.do}")
 
 
 def _text(value: object) -> str:

@@ -63,7 +63,7 @@ def history(options: HistoryOptions) -> None:
             for name in known:
                 console.echo(name)
             return
-        target = _target(options.target, known, options.db)
+        target = target_named(options.target, known, options.db)
         found = _chosen(histories(store, target, host.commits_between), options.figure)
     if not found:
         what = f"{options.figure} of {target}" if options.figure else target
@@ -78,7 +78,7 @@ def history(options: HistoryOptions) -> None:
         console.echo(str(path))
 
 
-def _target(word: str, known: Sequence[str], db: Path) -> str:
+def target_named(word: str, known: Sequence[str], db: Path) -> str:
     """Return the target id that ``word`` selects. Raise :class:`SelectionError` if no id matches, or more than one."""
     if word in known:
         return word

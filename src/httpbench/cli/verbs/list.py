@@ -39,6 +39,7 @@ class ListOptions(Options):
         help="Where the targets would run; in containers, the state is that of their images.",
     )
     images: bool = option("--images", is_flag=True, help="List the base images of the targets' container images.")
+    long: bool = option("--long", is_flag=True, help="Show a table with the category, scaling, state, proof and fix of each target.")
     json: bool = json_option()
 
 
@@ -51,16 +52,19 @@ class Listed:
     proof: Proof | None
     """Proof that is recorded in the project. ``None``: none."""
     proof_words: str
+    is_verified: bool
+    """Whether it was verified on some machine, or can't be, because it runs in a container."""
 
 
 @command(ListOptions, name="list")
 def list_targets(options: ListOptions) -> None:
     """List targets, their state, and how to fix problems.
 
-    The Proof column shows whether a target was verified on this machine or another one, or was never built.
+    With --long, the Proof column shows whether a target was verified on this machine or another one, or was never built.
 
     \b
     httpbench list                         all targets
+    httpbench list --long                  a table with the fix for each
     httpbench list golang c/epoll          a language, and one framework
     httpbench list --isolate docker        the images of servers and proxies
     httpbench list --images golang         the base images to pull for a language
@@ -83,12 +87,13 @@ def list_targets(options: ListOptions) -> None:
 
 def _list(selected: Sequence[Target], options: ListOptions) -> None:
     from httpbench import catalog, host
+    from httpbench.paths import is_built_in
     from httpbench.run import cache_folder, states
 
     if options.images:
         _list_images(selected, options.isolate, as_json=options.json)
         return
-    targets = _placed(selected, options.isolate)
+    targets = sorted(_placed(selected, options.isolate), key=lambda target: is_built_in(target.folder))
     recorded = catalog.read_proofs()
     with host.remembering(cache_folder() / "versions.json"):
         found = [_listed(target, state, recorded) for target, state in zip(targets, states(targets), strict=True)]
@@ -96,8 +101,10 @@ def _list(selected: Sequence[Target], options: ListOptions) -> None:
         console.echo_json([_entry(listed) for listed in found])
     elif all(listed.target.entry for listed in found):
         _show_catalogue(found, options.selection.targets)
+    elif options.long:
+        _show_table(found)
     else:
-        _show(found)
+        _show_groups(found, options.selection)
 
 
 def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
@@ -125,10 +132,32 @@ def _listed(target: Target, state: TargetState, recorded: Mapping[str, Proof]) -
         words = NOT_VERIFIED
     else:
         words = proof_words(target, proof, sources_of(target) if proof else "")
-    return Listed(target, state, proof, words)
+    is_verified = words in (HERE, UNKNOWN) or (proof is not None and bool(proof.scaling))
+    return Listed(target, state, proof, words, is_verified)
 
 
-def _show(found: Sequence[Listed]) -> None:
+def _show_groups(found: Sequence[Listed], selection: Selection) -> None:
+    from httpbench.cli.terminal.target_groups import REQUIRE_PACKAGES, UNVERIFIED, Grouped, lines
+
+    grouped = [Grouped(listed.target, listed.state, listed.is_verified) for listed in found]
+    shown = list(lines(grouped, console.stdout().width))
+    for line in shown:
+        console.echo(line)
+    if not all(each.is_verified for each in grouped):
+        console.echo(f"{UNVERIFIED} not verified yet: httpbench verify TARGET", err=True)
+    if any(line.startswith(REQUIRE_PACKAGES) for line in shown):
+        console.echo(f"to install these packages: {shlex.join(['httpbench', 'setup', *selection.words])}", err=True)
+    _show_unchecked(found)
+    console.echo("state, proof and fix of each target: httpbench list --long", err=True)
+
+
+def _show_unchecked(found: Sequence[Listed]) -> None:
+    unchecked = sorted({name for listed in found for name in listed.state.unchecked})
+    if unchecked:
+        console.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
+
+
+def _show_table(found: Sequence[Listed]) -> None:
     from httpbench.report.terminal.grid import column
     from httpbench.run import State
 
@@ -149,9 +178,7 @@ def _show(found: Sequence[Listed]) -> None:
     later = [listed.state.fix for listed in found if listed.state.state is State.NOT_BUILT]
     if later:
         console.echo(f"not built: built before the first trial; to build and verify one now: {later[0]}", err=True)
-    unchecked = sorted({name for listed in found for name in listed.state.unchecked})
-    if unchecked:
-        console.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
+    _show_unchecked(found)
 
 
 def _state_words(listed: Listed) -> str:

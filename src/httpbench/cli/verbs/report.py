@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 
 from httpbench.cli.options.fields import Options, argument, command, group, option
-from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, run_named, source_of
+from httpbench.cli.options.output import ClientExportOptions, TableOptions, charts_option, db_option, measured_run, source_of
 from httpbench.cli.options.params import FORMATS
 from httpbench.cli.terminal import console
-from httpbench.errors import SelectionError
 
 
 class ReportOptions(Options):
@@ -50,9 +49,7 @@ def report(options: ReportOptions) -> None:
     from httpbench.store import Store
 
     with Store(options.db, reading=True) as store:
-        run, trials = run_named(store, options.run)
-    if not trials:
-        raise SelectionError(f"run {run.id} has no finished trial", hint="`httpbench runs` lists the others")
+        run, trials = measured_run(store, options.run)
     view = options.tables.view(SEARCH_COLUMNS if run.search else column_names(run.table))
     view = replace(view, source=source_of(options.run if Path(options.run).is_file() else run.id, options.db))
     output = files.tables

@@ -44,8 +44,11 @@ class RunsOptions(Options):
     db: Path = db_option()
     limit: int = option("-n", "--limit", type=click.IntRange(1), default=20, metavar="N", help="Maximum number of runs.")
     json: bool = json_option()
-    published: Path | None = option(
-        "--import", type=PUBLISHED, metavar="techempower:FILE", help="Store results that another project has published."
+    published: tuple[str, Path] | None = option(
+        "--import",
+        type=PUBLISHED,
+        metavar="PROJECT:PATH",
+        help="Store results that another project has published: techempower:FILE, web-frameworks:FILE or httparena:DIR.",
     )
     name: str | None = name_option("--name")
     delete: tuple[str, ...] = option("--delete", multiple=True, metavar="RUN", help="Delete this run.")
@@ -67,14 +70,15 @@ def runs(options: RunsOptions) -> None:
     httpbench runs --delete latest~1        delete the run before the last
     httpbench runs --prune 30d              delete runs older than 30 days
     httpbench runs --import techempower:results.json --name round-23
+    httpbench runs --import httparena:HttpArena --name arena
     """
     from httpbench.store import Store
 
     if options.published is not None:
-        _import(options, options.published)
+        _import(options, *options.published)
         return
     if options.name is not None:
-        raise UsageError("--name requires --import", hint="add --import techempower:FILE")
+        raise UsageError("--name requires --import", hint="add --import techempower:FILE, or the results of another project")
     if options.delete and options.prune is not None:
         raise UsageError("--delete and --prune cannot be combined", hint="use one of them")
     if options.delete or options.prune is not None:
@@ -90,7 +94,7 @@ def runs(options: RunsOptions) -> None:
         console.echo(f"no runs in {options.db}", err=True)
 
 
-def _import(options: RunsOptions, path: Path) -> None:
+def _import(options: RunsOptions, project: str, path: Path) -> None:
     """Store published results as a run."""
     import sys
 
@@ -99,7 +103,7 @@ def _import(options: RunsOptions, path: Path) -> None:
 
     if options.delete or options.prune is not None or options.json:
         raise UsageError("--import cannot be combined with --delete, --prune and --json", hint="use one of them")
-    run, trials = catalog.read_results(path, catalog.load().workloads, ("httpbench", *sys.argv[1:]), options.name)
+    run, trials = catalog.read_published(project, path, catalog.load().workloads, ("httpbench", *sys.argv[1:]), options.name)
     with Store(options.db) as store:
         if any(line.id == run.id for line in store.runs(ALL)):
             raise UsageError(f"{path} is stored already, as {run.id}", hint=f"to replace it: httpbench runs --delete {run.id}")

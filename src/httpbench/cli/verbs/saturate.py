@@ -16,7 +16,9 @@ from httpbench.cli.options.load import arrivals_option, threads_option
 from httpbench.cli.options.load_source import LoadSource, LoadSourceOptions
 from httpbench.cli.options.output import ExportOptions, RecordOptions
 from httpbench.cli.options.params import COUNT, DURATION, DURATION_OR_NONE, LATENCY_BOUND, PERCENTAGE
-from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target, refuse_skipped
+from httpbench.cli.options.profile import ProfileOptions
+from httpbench.cli.options.request import RequestsOptions
+from httpbench.cli.options.servers import ServerOptions, one_target, refuse_skipped
 from httpbench.cli.options.shared import complete_target, name_option, targets_option
 from httpbench.cli.options.transport import TransportOptions
 from httpbench.errors import UsageError
@@ -41,7 +43,7 @@ class SearchOptions(Options):
         type=LATENCY_BOUND,
         multiple=True,
         default=("p99<10ms",),
-        help="Latency bound of the service level.",
+        help="Latency bound of the service level; ttfb-p99<200ms bounds the time to first byte.",
     )
     max_errors: float = option(
         "--max-errors", type=PERCENTAGE, default="0.1%", help="Maximum share of requests that fail or get a wrong response."
@@ -49,6 +51,12 @@ class SearchOptions(Options):
     width: float = option("--width", type=PERCENTAGE, default="1%", help="Stop when the rate is known to within this percentage.")
     trials: int = option(
         "--trials", type=click.IntRange(1, 99), default=3, metavar="N", help="Trials per rate; a rate holds if at least half of them hold."
+    )
+    overload: float | None = option(
+        "--overload",
+        type=click.FloatRange(1, 10, min_open=True),
+        metavar="FACTOR",
+        help="After the search, offer this many times the highest rate, then half of it, to measure goodput and recovery.",
     )
     max_time: float = option("--max-time", type=DURATION, default="3m", help="Maximum duration of the search, without builds.")
     max_trials: int = option("--max-trials", type=click.IntRange(2, 10_000), default=200, metavar="N", help="Maximum number of trials.")
@@ -73,9 +81,10 @@ class SaturateOptions(Options):
     source: LoadSourceOptions = group(LoadSourceOptions)
     servers: ServerOptions = group(ServerOptions)
     isolation: IsolationOptions = group(IsolationOptions)
-    request: RequestOptions = group(RequestOptions)
+    request: RequestsOptions = group(RequestsOptions)
     transport: TransportOptions = group(TransportOptions)
     targets: tuple[Path, ...] = targets_option()
+    profile: ProfileOptions = group(ProfileOptions)
     name: str | None = name_option("--name")
     record: RecordOptions = group(RecordOptions)
     exports: ExportOptions = group(ExportOptions)
@@ -94,6 +103,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
     httpbench saturate c/nginx --slo 'p99<5ms'                  a target
     httpbench saturate './server {port}' --slo 'p99.9<20ms'     a command
     httpbench saturate --url http://127.0.0.1:8080/             a running server
+    httpbench saturate c/nginx --overload 1.5                   and beyond it
     """
     from httpbench import load
     from httpbench.cli.measure import measure
@@ -103,7 +113,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
     (found,) = options.transport.applied([found])
     tools = {NATIVE: load.get(NATIVE)}
     with options.source.opened([found], tools, port=options.servers.port) as source:
-        spec = _plan(found.at(options.request.path), source, tools, options)
+        spec = options.profile.applied(_plan(options.request.applied(found), source, tools, options), is_here=source.name is None)
         return measure(spec, source, options.record, options.exports.files)
 
 
@@ -135,16 +145,22 @@ def _plan(target: Target, source: LoadSource, tools: Mapping[str, Tool], options
 
 
 def _search(options: SearchOptions, load: SearchLoadOptions) -> Search:
-    from httpbench.model import Search, ServiceLevel
+    from httpbench.model import FIRST_BYTE, Search, ServiceLevel
 
     if not WIDTH_MIN <= options.width <= WIDTH_MAX:
         raise UsageError(f"--width {options.width:.2%} is not between {WIDTH_MIN:.1%} and {WIDTH_MAX:.0%}")
+    if options.overload is not None and any(bound.figure.startswith(FIRST_BYTE) for bound in options.bounds):
+        raise UsageError(
+            "--overload can't be combined with a bound on the first byte, which is not known while a target recovers",
+            hint="bound the response time, as in --slo 'p99<5ms'",
+        )
     return Search(
         level=ServiceLevel(bounds=options.bounds, failed_share_max=options.max_errors),
         width=options.width,
         trials_per_rate=options.trials,
         duration_s=load.duration_s,
         scout_duration_s=min(SCOUT_DURATION_S, load.duration_s),
+        overload=options.overload,
         time_max_s=options.max_time,
         trials_max=options.max_trials,
     )

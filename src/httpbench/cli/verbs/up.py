@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from httpbench.cli.options.fields import Options, argument, command, group
 from httpbench.cli.options.isolation import IsolationOptions
-from httpbench.cli.options.servers import RequestOptions, ServerOptions, one_target
+from httpbench.cli.options.request import RequestOptions
+from httpbench.cli.options.servers import ServerOptions, one_target
 from httpbench.cli.options.shared import complete_target, targets_option
 from httpbench.cli.options.transport import TransportOptions
 from httpbench.cli.terminal import console
@@ -56,7 +57,7 @@ def up(options: UpOptions) -> None:
     if options.servers.urls:
         raise UsageError("--url names a server that is already running", hint="name a target, or a command with {port}")
     target = one_target("up", options.server, options.servers, options.isolation, options.targets, kind=None)
-    (target,) = options.transport.serving([target.at(options.request.path)], named=True)
+    (target,) = options.transport.serving([options.request.applied(target)], named=True)
     if target.kind is Kind.CLIENT:
         raise SelectionError(f"{target.id} is a client, which cannot get a load", hint="name a server or a proxy")
     servers = options.servers

@@ -59,7 +59,6 @@ def verify(options: VerifyOptions) -> ExitCode:
     from httpbench.run import (
         H2SPEC_INSTALL,
         KINDS,
-        conformance_of,
         databases_of,
         h2spec,
         prepare,
@@ -109,12 +108,13 @@ def verify(options: VerifyOptions) -> ExitCode:
                 passed = passed and result.passed
                 results.append(result)
                 _show(result)
+        _advise(target, results)
         if results and options.workload is None and not (transport.trust or transport.http2):
             recorded += _keep(target, results, built, record=options.record)
         if results and transport.http2:
             scaling = results[0].scaling
             cores, backend = surroundings(target, served[0], scaling, known, built, topology)
-            if found := conformance_of(target, scaling, served[0], built.folders[target.id], cores, backend, transport):
+            if found := of_kind.conformance(target, scaling, served[0], built.folders[target.id], cores, backend, transport):
                 console.echo(f"{target.id} h2spec: {conformance_text(found)}")
                 recorded += [_add_conformance(target, found)] if options.record else []
     if recorded:
@@ -159,7 +159,8 @@ def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: 
     scaling = mark_verified(target, [result.scaling for result in results if result.scaling not in failed], failed)
     if not record:
         return []
-    proof, before = proof_of(target, scaling, built), catalog.read_proofs().get(target.id)
+    ambiguous = next((dict(result.ambiguous) for result in results if result.ambiguous), {})
+    proof, before = proof_of(target, scaling, built, ambiguous), catalog.read_proofs().get(target.id)
     if before is not None and before.sources == proof.sources:
         proof = proof.model_copy(update={"h2spec": before.h2spec})
     return [catalog.record_proofs([proof])]
@@ -177,7 +178,7 @@ def _add_conformance(target: Target, found: Conformance) -> Path:
 
 
 def _show(result: Verified) -> None:
-    from httpbench.report.words.checks import check_text
+    from httpbench.report.words.checks import ambiguous_text, check_text
     from httpbench.report.words.targets import probe_warning
 
     asked = f" {result.workload}" if result.target.paths else ""
@@ -186,6 +187,8 @@ def _show(result: Verified) -> None:
         text = check_text(check)
         mark, more = "✓" if check.passed else "✗", "" if text == "holds" else f": {one_line(text)}"
         console.echo(f"  {mark} {check.name}{more}")
+    if result.ambiguous:
+        console.echo(f"  ambiguous requests: {ambiguous_text(result.ambiguous)}")
     if result.probed:
         console.echo(f"  probe: {result.probed.label or 'unknown'}")
         if warning := probe_warning(result.target, result.probed):
@@ -194,6 +197,15 @@ def _show(result: Verified) -> None:
     if result.error:
         console.echo(f"  ✗ {result.error.message}")
         _details(result.error)
+
+
+def _advise(target: Target, results: Sequence[Verified]) -> None:
+    """Print what to change so that the target passes. Targets of other projects declare no limits."""
+    from httpbench.report.words.checks import advice
+
+    if target.entry is None and not all(result.passed for result in results):
+        for line in advice(target, [check for result in results for check in result.checks]):
+            console.echo(f"  hint: {line}")
 
 
 def _details(error: HttpbenchError) -> None:

@@ -50,6 +50,7 @@ class ManyHosts(Native):
     """The native load generator on all workers of a Dask cluster. Load hosts must have the same version of httpbench as this machine."""
 
     mixes = False
+    reads_event_streams = False
     slack_s = 60.0  # hundreds of load hosts take a long time to get ready
 
     def __init__(self, workers: Workers):

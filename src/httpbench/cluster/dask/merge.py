@@ -19,7 +19,7 @@ from httpbench.quantiles import Integers, Samples, figures_us, percentiles_us
 FIGURES = ("min", "mean", "stddev", "max", "tm99_9", "p25", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99")
 SUMMED = ("requests", "errors", "bytes", "parser")
 """Fields whose values are objects that contain counts. Each count is summed separately."""
-SUMMED_NUMBERS = ("throughput_rps", "throughput_bytes_per_s", "censored", "unfinished_s", "idle_closed")
+SUMMED_NUMBERS = ("throughput_rps", "throughput_bytes_per_s", "censored", "unfinished_s", "idle_closed", "connections_opened")
 PLACE = ("start_s", "duration_s")
 """Fields of an interval that must be equal for all agents."""
 SUMMED_IN_INTERVALS = ("completed", "errors", "offered_rps", "bytes_received")

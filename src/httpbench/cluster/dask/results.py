@@ -27,7 +27,10 @@ from httpbench.quantiles import HISTOGRAM_BYTES_MAX, Integers, inflated
 
 Document = Mapping[str, Any]
 
-DISTRIBUTIONS = ("service_time_us", "response_time_us", "schedule_lag_us", "connection_wait_us", "generator_lag_us", "connect_time_us")
+DISTRIBUTIONS = (
+    *("service_time_us", "response_time_us", "first_byte_us"),
+    *("schedule_lag_us", "connection_wait_us", "generator_lag_us", "connect_time_us"),
+)
 HISTOGRAM = "histogram"
 
 COLUMN_BYTES_MAX = 512 << 20

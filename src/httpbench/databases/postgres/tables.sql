@@ -34,4 +34,6 @@ ALTER TABLE fortune OWNER TO benchmarkdbuser;
 
 ALTER TABLE "Fortune" OWNER TO benchmarkdbuser;
 
+CREATE EXTENSION pg_stat_statements;
+
 VACUUM (FREEZE, ANALYZE);

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from httpbench.analysis.rows import Group, Row
-from httpbench.model import VerdictKind
+from httpbench.model import Load, VerdictKind
 from httpbench.report.words.numbers import figure_text
 from httpbench.stats.interval import ConfidenceInterval
 from httpbench.text import one_line
 
 WIDTH, HEIGHT = 480, 150
 """Size of a plot without its axes, in pixels. At this size, labels are readable on a phone."""
+
+LINES_MAX = 4
+"""Maximum number of lines in one plot. If there are more, each line gets its own panel."""
+PANEL_WIDTH, PANEL_COLUMNS = 135, 3
+PANEL: dict[str, Any] = {"width": PANEL_WIDTH, "height": 85}
+CUT_SHARE = 0.5
+"""Share of the highest value that all values must exceed for an axis to start above zero."""
 
 HUES = 7
 """Number of colors in a palette."""
@@ -46,7 +53,7 @@ class Drawing:
 
     title: str
     notes: tuple[str, ...]
-    """Lines below the title: how the data was measured, and what the marks mean."""
+    """Lines below the title: what the marks mean."""
     chart: Any
     """An altair chart without title and colors."""
     header: tuple[str, ...]
@@ -54,6 +61,8 @@ class Drawing:
     rows: tuple[tuple[str, ...], ...]
     series: tuple[str, ...] = ()
     """Names of the lines that a reader can hide, in the order of their colors. Empty if no lines can be hidden."""
+    place: str = ""
+    """What was measured: the title of the table, or the setup. Pages that show it above the chart don't repeat it."""
 
 
 def data(values: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -68,6 +77,33 @@ def distinct(field: str, names: Sequence[str], *, has_legend: bool = True) -> di
     return {
         "color": alt.Color(f"{field}:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend),
         "strokeDash": alt.StrokeDash(f"{field}:N", title=None, scale=alt.Scale(domain=list(names), range=dashes), legend=legend),
+    }
+
+
+def panels(names: Sequence[str], panel: Callable[[str], Any]) -> Any:
+    """Draw a panel for each name, because many lines in one plot can't be told apart. ``panel`` returns the chart of a name."""
+    titled = [panel(name).properties(title=alt.TitleParams(name, fontSize=12, limit=PANEL_WIDTH), **PANEL) for name in names]
+    return alt.concat(*titled, columns=PANEL_COLUMNS, spacing=10)
+
+
+def band(points: Iterable[tuple[float, float]]) -> list[dict[str, float]]:
+    """Return the lowest and the highest value at each position, sorted by position. A point consists of a position and a value."""
+    values: dict[float, list[float]] = {}
+    for at, value in points:
+        values.setdefault(at, []).append(value)
+    return [{"at": at, "lowest": min(found), "highest": max(found)} for at, found in sorted(values.items())]
+
+
+def scale(values: Iterable[float], title: str, padding: int = 0) -> dict[str, Any]:
+    """Return the scale and the title of an axis. The axis starts at zero unless the values would then fill less than half of it.
+
+    The title says if the axis doesn't start at zero. In this case, ``padding`` pixels separate the values from the ends of the axis.
+    """
+    known = list(values)
+    is_cut = bool(known) and min(known) > CUT_SHARE * max(known) > 0
+    return {
+        "scale": alt.Scale(zero=not is_cut, nice=True, padding=padding if is_cut else 0),
+        "title": f"{title}, axis cut" if is_cut else title,
     }
 
 
@@ -108,9 +144,15 @@ def file_name(group: Group) -> str:
             f"{load.pipeline}-in-flight" if load.pipeline > 1 else "",
             "" if load.keepalive else "no-keepalive",
             f"{load.requests_per_connection}-per-connection" if load.requests_per_connection else "",
-            "max" if load.rate_rps is None else f"{load.rate_rps:g}rps",
+            _rate_part(load),
         ]
     )
+
+
+def _rate_part(load: Load) -> str:
+    if load.share_of_peak is not None:
+        return f"{100 * load.share_of_peak:g}-percent-of-peak"
+    return "max" if load.rate_rps is None else f"{load.rate_rps:g}rps"
 
 
 def slug(parts: Sequence[str]) -> str:

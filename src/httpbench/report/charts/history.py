@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from httpbench.analysis.history import Series
-from httpbench.report.charts.drawing import WIDTH, Drawing, data, ends, folded, slug, whisker
+from httpbench.report.charts.drawing import WIDTH, Drawing, data, ends, scale, slug, whisker
 from httpbench.report.words.changes import figure_title
 from httpbench.report.words.history import UNITS, column_title, environment_notes, level_change_text, series_load
 from httpbench.report.words.numbers import commit_text, figure_text, minute
@@ -23,11 +23,12 @@ def of_series(series: Series) -> Drawing:
     """Draw a series. Runs are evenly spaced, because the time between them doesn't matter."""
     unit = UNITS[series.figure][1]
     title = column_title(series)
-    scale = alt.Scale(domain=[0.5, len(series.points) + 0.5], nice=False)
-    x = alt.X("run:Q", title="run", scale=scale, axis=alt.Axis(grid=False, tickMinStep=1, format="d"))
+    runs = alt.Scale(domain=[0.5, len(series.points) + 0.5], nice=False)
+    x = alt.X("run:Q", title="run", scale=runs, axis=alt.Axis(grid=False, tickMinStep=1, format="d"))
     axis = alt.Axis(format="~s") if series.figure == "rps" else alt.Axis()
-    y = {channel: alt.Y(f"{channel}:Q", title=title, scale=alt.Scale(zero=False), axis=axis) for channel in ("value", "low")}
     estimates = [point.estimate for point in series.points]
+    scaled = scale((each.interval.low / unit if each.interval else each.median / unit for each in estimates), title)
+    y = {channel: alt.Y(f"{channel}:Q", axis=axis, **scaled) for channel in ("value", "low")}
     dots = [{"run": number, "level": "run", **whisker(each.median, each.interval, unit)} for number, each in enumerate(estimates, 1)]
     levels = [{"run": level.first + 0.6, "end": level.last + 1.4, "value": level.value / unit, "level": "level"} for level in series.levels]
     marks = [{"run": change.index + 0.5, "words": level_change_text(change)} for change in series.changes]
@@ -45,10 +46,10 @@ def of_series(series: Series) -> Drawing:
     return Drawing(
         title=one_line(f"{series.target}: {figure_title(series.figure)}"),
         notes=(
-            *folded(one_line(f"{series_load(series)} · {series.load_generator} · {len(series.points)} runs")),
             *map(one_line, environment_notes(series)),
             "dot: median over rounds · whisker: 95% interval · line: level · dashed: change, with its 95% interval",
         ),
+        place=f"{series_load(series)} · {series.load_generator} · {len(series.points)} runs",
         chart=alt.layer(*layers).properties(width=WIDTH, height=HEIGHT),
         header=("Run", "Id", "Date", "Commit", title, "95% from", "to", "Rounds", "Change"),
         rows=tuple(_row(series, index, unit) for index in range(len(series.points))),

@@ -1,11 +1,11 @@
-"""Charts of TCP proxies: percentiles over time while the rate rises, overhead, throughput with tail latency, CPU and memory.
+"""Charts of proxies: percentiles over time while the rate rises, overhead, throughput with tail latency, CPU and memory.
 
 Charts over time show the first round that counts. All other charts show all rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -13,11 +13,12 @@ import altair as alt
 from httpbench.analysis.compared import differences
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Interval, Run, Step, Trial
-from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data, folded, label
+from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data, label
 from httpbench.report.charts.over_time import Used, first_that_counts, served, used
 from httpbench.report.words import loads
+from httpbench.report.words.columns import LOWER_BOUND, UNKNOWN_BOUND
 from httpbench.report.words.numbers import figure_text
-from httpbench.report.words.tables import OVERHEAD_MEANING, overhead_table
+from httpbench.report.words.tables import OVERHEAD_MEANING, bound_mark, overhead_table
 from httpbench.stats.interval import ConfidenceInterval
 
 PERCENTILES = {"p50_us": "p50", "p90_us": "p90", "p99_us": "p99"}
@@ -29,28 +30,33 @@ TAIL = {"p99": "p99", "p99_9": "p99.9"}
 SLICES_MAX = 96
 """Maximum number of slices in a line while the rate rises. It is large enough for several slices per step of the rate."""
 GRAY = "#999999"
+ADDS = "Latency that each proxy adds"
+"""Title of the first chart of a table with a baseline, unless the proxies are overloaded."""
+OVER_TIME = "CPU and memory over time"
+ROW_HEIGHT = 20
 _TIME = alt.X("s:Q", title="time (s)", axis=alt.Axis(grid=False))
 _RIGHT = alt.Axis(orient="right", grid=False)
 
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
     """Yield the charts of a table, each with its kind."""
+    if added := _overhead(run, group):
+        yield "overhead", added
     shown = [(row, trial) for row in group.rows if (trial := first_that_counts(row)) is not None]
+    if group.load.rate_rps is None and shown:
+        yield "throughput", _throughput(group)
     if group.load.step_s is not None and shown:
         yield "latency-over-time", _latency_over_time(group, shown)
     if lasting := [(row, trial) for row, trial in shown if _has_a_line(trial)]:
         yield "usage-over-time", _usage_over_time(group, lasting)
-    if added := _overhead(run, group):
-        yield "overhead", added
-    if group.load.rate_rps is None and shown:
-        yield "throughput", _throughput(group)
 
 
 def _latency_over_time(group: Group, shown: Sequence[tuple[Row, Trial]]) -> Drawing:
     slices = [(row, part) for row, trial in shown for part in _served(trial)]
     return Drawing(
         title="Response time against the rate, over time",
-        notes=(*folded(loads.title(group)), "first valid round · dashed: offered rate · flat lines: the tail of each step of the rate"),
+        notes=("first valid round · dashed: offered rate · flat lines: the tail of each step of the rate",),
+        place=loads.title(group),
         chart=alt.vconcat(*(_over_time(row, trial, _extent([trial for _, trial in shown])) for row, trial in shown)),
         header=("Proxy", "Time (s)", *(f"{title} (µs)" for title in PERCENTILES.values()), "Offered (requests/s)"),
         rows=tuple(
@@ -67,8 +73,9 @@ def _latency_over_time(group: Group, shown: Sequence[tuple[Row, Trial]]) -> Draw
 
 def _usage_over_time(group: Group, lasting: Sequence[tuple[Row, Trial]]) -> Drawing:
     return Drawing(
-        title="CPU and memory over time",
-        notes=(*folded(loads.title(group)), "first valid round · dashed: memory"),
+        title=OVER_TIME,
+        notes=("first valid round · dashed: memory",),
+        place=loads.title(group),
         chart=alt.vconcat(*(_usage(row, trial) for row, trial in lasting)),
         header=("Proxy", "Program", "Time (s)", "CPU (cores)", "Memory (MB)"),
         rows=tuple(
@@ -116,7 +123,7 @@ def _over_time(row: Row, trial: Trial, extent: list[float]) -> Any:
     names = alt.Scale(domain=[*PERCENTILES.values(), *TAIL_OF_STEP.values()])
     encoded = {
         "x": _TIME,
-        "y": alt.Y("us:Q", title="response time (µs)", scale=alt.Scale(type="log", domain=extent, nice=True)),
+        "y": alt.Y("us:Q", title="response time (µs, log scale)", scale=alt.Scale(type="log", domain=extent, nice=True)),
         "color": alt.Color("percentile:N", title=None, scale=names, legend=alt.Legend(orient="top", columns=5)),
     }
     lines = alt.Chart(data(points)).mark_line(strokeWidth=1.3).encode(**encoded)
@@ -162,21 +169,41 @@ def _beside(left: Any, points: list[dict[str, Any]], axis_title: str, row: Row, 
 def _overhead(run: Run, group: Group) -> Drawing | None:
     table = overhead_table(group, run.baseline)
     found = differences(group, run.baseline)
+    marks = {
+        row.target.id: bound_mark(theirs, row)
+        for row in group.rows
+        if row.target.id in found and (theirs := group.baseline_of(row.target.id, run.baseline)) is not None
+    }
     bars = []
     for figure, title in ADDED.items():
-        known = [(label(row), each) for row in group.rows if (each := found.get(row.target.id, {}).get(figure)) is not None]
+        known = [(_name(row, marks), each) for row in group.rows if (each := found.get(row.target.id, {}).get(figure)) is not None]
         if known:
             bars.append(_added([{"proxy": name, "us": each.us, **_ends(each.us_interval)} for name, each in known], title))
     if table is None or not bars:
         return None
     columns, rows = table
     return Drawing(
-        title="Added to the baseline of the same rounds",
-        notes=(*folded(loads.title(group)), "with 95% intervals · each figure on a scale of its own", OVERHEAD_MEANING),
-        chart=alt.concat(*bars, columns=3),
+        title=ADDS,
+        notes=("whisker: 95% interval · each panel has its own scale", *_bounds(marks), OVERHEAD_MEANING),
+        place=loads.title(group),
+        chart=alt.vconcat(*bars, spacing=14),
         header=tuple(column.heading for column in columns),
         rows=tuple(tuple(column.text(row) for column in columns) for row in rows),
     )
+
+
+def _name(row: Row, marks: Mapping[str, str]) -> str:
+    """Return the name of a row with the mark of a bound, as in tables."""
+    return f"{marks.get(row.target.id, '').strip()} {label(row)}".strip()
+
+
+def _bounds(marks: Mapping[str, str]) -> Iterator[str]:
+    """Explain the marks before names."""
+    found = dict.fromkeys(mark.strip() for mark in marks.values() if mark)
+    if bounds := [mark for mark in found if mark != UNKNOWN_BOUND]:
+        yield f"{', '.join(bounds)} before a name: a bound, because something other than the proxy was at its limit"
+    if UNKNOWN_BOUND in found:
+        yield f"{UNKNOWN_BOUND} before a name: it may be higher or lower, because something else was at its limit in both"
 
 
 def _ends(interval: ConfidenceInterval | None) -> dict[str, float | None]:
@@ -184,18 +211,17 @@ def _ends(interval: ConfidenceInterval | None) -> dict[str, float | None]:
 
 
 def _added(values: list[dict[str, Any]], title: str) -> Any:
-    proxy = alt.X("proxy:N", title=None, sort=None, axis=alt.Axis(labels=False, ticks=False))
-    base, legend = alt.Chart(data(values)), alt.Legend(orient="top", columns=3)
-    bars = base.mark_bar().encode(
-        x=proxy, y=alt.Y("us:Q", title="added (µs)"), color=alt.Color("proxy:N", title=None, sort=None, legend=legend)
-    )
-    whiskers = base.mark_rule(strokeWidth=1.5).encode(x=proxy, y="low:Q", y2="high:Q")
-    return alt.layer(bars, whiskers).properties(width=WIDTH / 3 - 60, height=HEIGHT, title=title)
+    y = alt.Y("proxy:N", title=None, sort=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=200))
+    base = alt.Chart(data(values)).encode(y=y)
+    bars = base.mark_bar(opacity=0.7).encode(x=alt.X("us:Q", title=f"added to the {title} (µs)", axis=alt.Axis(tickCount=6)))
+    whiskers = base.mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
+    return alt.layer(bars, whiskers).properties(width=WIDTH, height=ROW_HEIGHT * len(values))
 
 
 def _throughput(group: Group) -> Drawing:
     rows = [row for row in group.rows if row.counts]
-    figures = {label(row): (row.summary.throughput_rps, *(getattr(row.latency, field, None) for field in TAIL)) for row in rows}
+    marks = {row.target.id: LOWER_BOUND if row.is_lower_bound else "" for row in rows}
+    figures = {_name(row, marks): (row.summary.throughput_rps, *(getattr(row.latency, field, None) for field in TAIL)) for row in rows}
     rates = [{"proxy": name, "rps": rate.median} for name, (rate, *_) in figures.items() if rate]
     tails = [
         {"proxy": name, "figure": title, "us": estimate.median}
@@ -203,15 +229,16 @@ def _throughput(group: Group) -> Drawing:
         for title, estimate in zip(TAIL.values(), estimates, strict=True)
         if estimate is not None
     ]
-    proxy = alt.X("proxy:N", title=None, sort=list(figures), axis=alt.Axis(labelAngle=0))
+    proxy = alt.X("proxy:N", title=None, sort=list(figures), axis=alt.Axis(labelAngle=-20, labelLimit=150))
     rate = alt.Y("rps:Q", title="throughput (requests/s), bars", axis=_RIGHT)
-    time = alt.Y("us:Q", title="service time (µs), points", scale=alt.Scale(type="log", nice=True))
+    time = alt.Y("us:Q", title="service time (µs, log scale), points", scale=alt.Scale(type="log", nice=True))
     hue = alt.Color("figure:N", title=None, sort=list(TAIL.values()), legend=alt.Legend(orient="top"))
     bars = alt.Chart(data(rates)).mark_bar(opacity=0.35, color=GRAY).encode(x=proxy, y=rate)
     points = alt.Chart(data(tails)).mark_point(size=80, filled=True, opacity=1).encode(x=proxy, y=time, color=hue)
     return Drawing(
         title="Throughput and tail latency",
-        notes=(*folded(loads.title(group)), "medians over rounds"),
+        notes=("medians over rounds", *_bounds(marks)),
+        place=loads.title(group),
         chart=alt.layer(bars, points).resolve_scale(y="independent").properties(width=WIDTH, height=2 * HEIGHT),
         header=("Proxy", "Requests/s", *(f"{title} (µs)" for title in TAIL.values())),
         rows=tuple((name, *(figure_text(each.median if each else None) for each in estimates)) for name, estimates in figures.items()),

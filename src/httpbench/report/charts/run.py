@@ -30,9 +30,18 @@ def of_run(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
 
 def of_group(run: Run, group: Group) -> Iterator[tuple[str, Drawing]]:
     """Draw the charts of one table, and yield each with its kind."""
-    if group.client_work is not None:
+    if group.client_work is not None or group.load.is_of_startup:
         return clients.of_group(run, group)
     return proxies.of_group(run, group) if run.table is Table.TCP_PROXIES else servers.of_group(run, group)
+
+
+def first_title(group: Group) -> str:
+    """Return the title of a table's first chart, without drawing it."""
+    if group.client_work is not None or group.load.is_of_startup:
+        return clients.meaning(group)
+    if group.proxy_baseline is None:
+        return servers.first_title(group)
+    return proxies.OVER_TIME if group.load.is_overload else proxies.ADDS
 
 
 def of_target(run: Run, found: Sequence[Group], target: str) -> list[Drawing]:

@@ -7,14 +7,15 @@ from typing import Any
 
 import altair as alt
 
-from httpbench.model import Run, Trial
-from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data
+from httpbench.model import FIRST_BYTE, Bound, Run, Trial
+from httpbench.report.charts.drawing import HEIGHT, WIDTH, Drawing, data, scale
 from httpbench.report.words import curves
 from httpbench.report.words.numbers import figure_name
 from httpbench.stats.level import Saturation, held_in_most, saturation
 
-HELD, FAILED, MEDIAN = "SLO held", "SLO failed", "p50"
-SHAPES = {HELD: "circle", FAILED: "cross", MEDIAN: "diamond"}
+HELD, FAILED = "SLO held", "SLO failed"
+SHAPES = ("circle", "cross", "diamond")
+"""Shapes of held rates, failed rates and medians."""
 
 
 def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
@@ -30,34 +31,43 @@ def of_search(run: Run, trials: Sequence[Trial]) -> dict[str, Drawing]:
     ]
     if len(points) < 2:
         return {}
-    medians = [{"rate": point.rate_rps, "ms": us / 1000, "what": MEDIAN} for point in found.curve if (us := point.times_us.get("p50"))]
-    table = curves.table(found)
+    median = curves.median_beside(bound.figure)
+    medians = [
+        {"rate": point.rate_rps, "ms": us / 1000, "what": figure_name(median)}
+        for point in found.curve
+        if (us := point.times_us.get(median))
+    ]
+    table = curves.table(found, curves.figures(run.search))
     name = figure_name(bound.figure)
-    keys = f"{name} and p50 · level: SLO {name} < {bound.limit_us / 1000:g} ms · band: range of the highest rate that meets it"
+    level = f"level: SLO {name} < {bound.limit_us / 1000:g} ms"
+    keys = f"{name} and {figure_name(median)} · {level} · band: range of the highest rate that meets it"
     drawing = Drawing(
         title=f"Latency ({name}) against the offered rate",
-        notes=(curves.title(run, trials), keys),
-        chart=_chart(points, medians, bound.limit_us / 1000, found),
+        notes=(keys,),
+        place=curves.title(run, trials),
+        chart=_chart(points, medians, bound, found),
         header=tuple(table.headings),
         rows=tuple(map(tuple, table.rows)),
     )
     return {"latency-against-rate": drawing}
 
 
-def _chart(points: list[dict[str, Any]], medians: list[dict[str, Any]], limit_ms: float, found: Saturation) -> Any:
-    kinds = list(SHAPES)
-    x = alt.X("rate:Q", title="offered rate (requests/s)", scale=alt.Scale(zero=False, nice=False, padding=10))
-    y = alt.Y("ms:Q", title="response time (ms)", scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5))
+def _chart(points: list[dict[str, Any]], medians: list[dict[str, Any]], bound: Bound, found: Saturation) -> Any:
+    kinds = [HELD, FAILED, figure_name(curves.median_beside(bound.figure))]
+    times = "time to the first byte (ms, log scale)" if bound.figure.startswith(FIRST_BYTE) else "response time (ms, log scale)"
+    rates = [point["rate"] for point in [*points, *medians]]
+    x = alt.X("rate:Q", **scale(rates, "offered rate (requests/s)", padding=10))
+    y = alt.Y("ms:Q", title=times, scale=alt.Scale(type="log", nice=True), axis=alt.Axis(tickCount=5))
     legend = alt.Legend(orient="top")
     encoded: dict[str, Any] = {
         "x": x,
         "y": y,
-        "shape": alt.Shape("what:N", title=None, scale=alt.Scale(domain=kinds, range=list(SHAPES.values())), legend=legend),
+        "shape": alt.Shape("what:N", title=None, scale=alt.Scale(domain=kinds, range=list(SHAPES)), legend=legend),
         "color": alt.Color("what:N", title=None, scale=alt.Scale(domain=kinds), legend=legend),
     }
     marks = alt.Chart(data([*points, *medians])).mark_point(filled=True, size=70, opacity=0.9).encode(**encoded)
     line = alt.Chart(data(points)).mark_line(strokeWidth=1, opacity=0.6).encode(x=x, y=y)
-    level = alt.Chart(data([{"ms": limit_ms}])).mark_rule(strokeDash=[5, 4]).encode(y="ms:Q")
+    level = alt.Chart(data([{"ms": bound.limit_us / 1000}])).mark_rule(strokeDash=[5, 4]).encode(y="ms:Q")
     layers = [level, line, marks]
     if found.rate_rps is not None:
         low = found.rate_low_rps if found.rate_low_rps is not None else found.rate_rps

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import vl_convert
 
-from httpbench.report.charts.drawing import Drawing
+from httpbench.report.charts.drawing import Drawing, folded
 from httpbench.text import one_line
 
 PNG_SCALE = 2
@@ -34,6 +35,11 @@ DARK = {
 THEMES: dict[str, dict[str, Any]] = {"light": LIGHT, "dark": DARK}
 
 FONT_SIZE = 12
+NOTE_WIDTH = 90
+"""Maximum width of a line below a title, in characters."""
+
+PADDING = {"left": 40, "right": 24, "top": 8, "bottom": 8}
+"""Space around a chart in pixels. Fonts differ between browsers, so it leaves room for labels in wide ones."""
 
 LEGEND: dict[str, Any] = {"orient": "top", "columns": 3, "labelLimit": 150}
 """Settings that place the legend above the plot, because a narrow page has no room next to the plot."""
@@ -46,9 +52,6 @@ PAGE: dict[str, Any] = {
     "ink": "var(--ink)",
     "faint": "var(--faint)",
     "hues": [f"var(--series-{number})" for number in range(1, SERIES_MAX + 1)],
-    # Fonts differ between browsers, so leave room for wide ones.
-    "padding": {"left": 40, "right": 24, "top": 8, "bottom": 8},
-    "title_padding": 16,
     "aria": False,  # the page has a label and a table for each chart
 }
 """Theme whose colors are CSS custom properties. The reader's setting selects light or dark colors. If the reader hides a line, the
@@ -67,7 +70,8 @@ _DECIMALS = re.compile(r"(\.\d)\d+")
 def save(drawing: Drawing, folder: Path, name: str, *, png: bool = True) -> list[Path]:
     """Write a chart in both themes as SVG and PNG, and return the files."""
     paths = []
-    titled = drawing.chart.properties(title=alt.TitleParams(one_line(drawing.title), subtitle=list(map(one_line, drawing.notes))))
+    notes = (line for note in drawing.notes for line in textwrap.wrap(one_line(note), NOTE_WIDTH))
+    titled = drawing.chart.properties(title=alt.TitleParams(one_line(drawing.title), subtitle=[*folded(one_line(drawing.place)), *notes]))
     for theme, colors in THEMES.items():
         svg = _svg(titled, colors)
         paths.append(folder / f"{name}-{theme}.svg")
@@ -113,9 +117,7 @@ def _declared(colors: dict[str, Any]) -> str:
 def _svg(chart: Any, colors: dict[str, Any], *, has_legend: bool = True) -> str:
     ink, faint = colors["ink"], colors["faint"]
     themed = (
-        chart.configure(
-            background=colors["background"], font="sans-serif", padding=colors.get("padding", 12), aria=colors.get("aria", True)
-        )
+        chart.configure(background=colors["background"], font="sans-serif", padding=PADDING, aria=colors.get("aria", True))
         .configure_axis(
             labelFontSize=FONT_SIZE,
             labelSeparation=FONT_SIZE / 2,
@@ -133,6 +135,9 @@ def _svg(chart: Any, colors: dict[str, Any], *, has_legend: bool = True) -> str:
         .configure_view(stroke=None)
         .configure_rule(color=ink)
         .configure_rect(color=colors["hues"][0])
+        .configure_bar(color=colors["hues"][0])
+        .configure_line(color=colors["hues"][0])
+        .configure_area(color=faint)
         .configure_text(color=ink)
         .configure_point(color=ink)
     )

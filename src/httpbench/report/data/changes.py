@@ -8,11 +8,14 @@ from pydantic import Field, PlainSerializer
 
 from httpbench.analysis.changes import Cell, Changes, Side
 from httpbench.model import Frozen, Gate, Reason
-from httpbench.report.data.junit import GATES, JUnitSuite, document, gate_case
+from httpbench.report.data.junit import document, gate_suite
+from httpbench.report.data.profiles import ProfileChanges, profile_changes
 from httpbench.report.words.changes import mismatch_text, not_compared, version_text
-from httpbench.report.words.gates import gate_place, gate_reason
+from httpbench.report.words.gates import gate_causes, gate_place, gate_reason
 from httpbench.report.words.reasons import sentence
 from httpbench.stats.gates import Passage
+
+AsSentence = Annotated[Reason | None, PlainSerializer(lambda lost: sentence(lost) if lost else None, return_type=str | None)]
 
 
 class ExportedCell(Cell):
@@ -20,7 +23,9 @@ class ExportedCell(Cell):
 
     reasons_head: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
     """Reasons for the verdict of head's rounds, or why they don't count."""
-    lost_head: Annotated[Reason | None, PlainSerializer(lambda lost: sentence(lost) if lost else None, return_type=str | None)] = None
+    lost_base: AsSentence = None
+    """Number of base's rounds that don't count, and why, if they are too many for a comparison. Null: not too many."""
+    lost_head: AsSentence = None
     """Number of head's rounds that failed or are invalid, and why. Null: none."""
 
 
@@ -40,6 +45,8 @@ class ChangeGateResult(Frozen):
 
     Null: the gate has another result, or too many rounds would be required.
     """
+    undecidable: str | None = None
+    """Why no number of rounds can decide an inconclusive gate. Null: the gate isn't inconclusive, or rounds can decide it."""
 
 
 class ChangesDocument(Frozen):
@@ -54,8 +61,10 @@ class ChangesDocument(Frozen):
     """Programs and libraries with different versions."""
     cells: tuple[ExportedCell, ...]
     not_compared: tuple[str, ...]
-    """Cells that only one of the two runs has."""
+    """Cells that only one of the two runs has, and cells of which a run lost too many rounds."""
     gates: tuple[ChangeGateResult, ...]
+    profile_changes: tuple[ProfileChanges, ...] = ()
+    """Changes of the targets that both runs profiled under the same load."""
 
 
 def render_changes_json(found: Changes) -> str:
@@ -75,14 +84,16 @@ def render_changes_json(found: Changes) -> str:
                 passage=judged.passage,
                 reason=gate_reason(judged),
                 rounds_enough=judged.rounds_enough,
+                undecidable=gate_causes(judged),
             )
             for judged in found.gates
         ),
+        profile_changes=profile_changes(found.grown),
     )
     return exported.model_dump_json(indent=2, by_alias=True) + "\n"
 
 
 def render_changes_junit(found: Changes) -> str:
     """Render the gates, with a test case for each gate and cell. The text ends with a line break."""
-    cases = [gate_case(judged, fails_if_inconclusive=found.fails_if_inconclusive) for judged in found.gates]
-    return document([JUnitSuite(GATES, cases)], found.head.started_at, {"base": found.base.run, "head": found.head.run})
+    gates = gate_suite(found.gates, found.grown, fails_if_inconclusive=found.fails_if_inconclusive)
+    return document([gates], found.head.started_at, {"base": found.base.run, "head": found.head.run})

@@ -15,12 +15,15 @@ from functools import reduce
 
 from httpbench.model import (
     Distribution,
+    Failover,
+    KernelCounts,
     Label,
     LinkUse,
     Load,
     Network,
     Run,
     Scaling,
+    Startup,
     Table,
     Target,
     Trial,
@@ -39,7 +42,7 @@ Way = tuple[int, Scaling, str, str, Load]
 _NOT_IN_COLUMNS = ("count", "histogram", "p2_5", "p97_5", "resolution_us")
 _FIGURES = tuple(name for name in Distribution.model_fields if name not in _NOT_IN_COLUMNS)
 _NOT_IN_USAGE = (
-    *("samples", "throttled_samples_s", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share"),
+    *("samples", "throttled_samples_s", "stolen_samples_s", "cpu_wait_cores_mean", "threads", "thread_cores_max", "throttled_share"),
     *("throttled_s", "group_bytes_peak", "oom_kills", "rss_bytes_mean", "pss_bytes_mean"),
 )
 _USAGE = tuple(name for name in Usage.model_fields if name not in _NOT_IN_USAGE)
@@ -64,6 +67,13 @@ class Line:
     def target(self) -> Target:
         """The target of the trial."""
         return self.run.targets[self.trial.plan.target]
+
+    @property
+    def kernel(self) -> KernelCounts | None:
+        """What the kernel counted in the profiled round, which is none of the rounds in the file."""
+        plan = self.trial.plan
+        profile = self.run.profile_of(plan.target, plan.scaling, plan.workload, plan.load)
+        return profile.counts if profile else None
 
     @property
     def valid(self) -> Trial | None:
@@ -138,6 +148,9 @@ def _strangers(line: Line) -> str:
     return "; ".join(f"{each.name} {each.pid} {each.cores:g}" for each in found)
 
 
+LATER = ("arrivals", "rest_s", "fault", "fault_at_s", "fault_s", "share_of_peak", "peak_of")
+"""Fields of a load whose columns are near the end, because they were added later."""
+
 COLUMNS: Mapping[str, Value] = {
     "run": _at("run.id"),
     "trial": _at("trial.plan.number"),
@@ -147,7 +160,7 @@ COLUMNS: Mapping[str, Value] = {
     **_fields("target", ("language", "framework", "variant", "category", "tuning", "limits")),
     **_fields("trial.plan", ("scaling", "workload", "load_generator")),
     "generator_version": _generator_version,
-    **_fields("trial.plan.load", (name for name in Load.model_fields if name != "arrivals")),
+    **_fields("trial.plan.load", (name for name in Load.model_fields if name not in LATER)),
     **_fields("trial.plan.cores", ("target", "generator", "shared"), "cores_"),
     "verdict": _at("trial.verdict.kind"),
     "verdict_reasons": lambda line: joined(line.trial.verdict.reasons),
@@ -187,12 +200,23 @@ COLUMNS: Mapping[str, Value] = {
     "strangers": _strangers,
     "load_host": _at("run.load_host.name"),
     "database": _at("trial.database.system"),
-    **_fields("trial.database", ("version", "rows_read", "rows_scanned", "rows_written"), "database_"),
+    **_fields("trial.database", ("version", "rows_read", "rows_scanned", "rows_written", "selects"), "database_"),
     "cores_database": _at("trial.plan.cores.database"),
     **_fields("trial.observed.database_usage", _USAGE, "database_"),
     "arrivals": _at("trial.plan.load.arrivals"),
     "backend_requests": _at("trial.observed.backend_requests"),
+    "backend_connections": _at("trial.observed.backend_connections"),
     **_fields("trial.observed.network.fullest_link", LinkUse.model_fields, "fullest_link_"),
+    "rest_s": _at("trial.plan.load.rest_s"),
+    **_fields("valid.startup", Startup.model_fields, "startup_"),
+    **_times("first_byte"),
+    **_fields("trial.measurement.events", ("count", "streams", "numbered_streams", "lost"), "events_"),
+    **_fields("valid.measurement.events.first_us", ("count", *_FIGURES), "first_event_us_"),
+    **_fields("valid.measurement.events.between_us", ("count", *_FIGURES), "between_events_us_"),
+    **_fields("trial.plan.load", ("fault", "fault_at_s", "fault_s")),
+    **_fields("valid.failover", Failover.model_fields, "failover_"),
+    **_fields("trial.plan.load", ("share_of_peak", "peak_of")),
+    **_fields("kernel", KernelCounts.model_fields, "kernel_"),
 }
 """The columns, in order."""
 

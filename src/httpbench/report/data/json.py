@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
 from httpbench.analysis.compared import against, composite_of, differences, ranking
 from httpbench.analysis.gates import RunGate, gated
 from httpbench.analysis.groups import groups
+from httpbench.analysis.profiles import grown_in
 from httpbench.analysis.rows import Group
 from httpbench.model import (
     Category,
@@ -30,12 +31,14 @@ from httpbench.model import (
     DatabaseRun,
     Entry,
     Environment,
+    Failover,
     Frozen,
     Gate,
     Id,
     Isolation,
     Kind,
     Learned,
+    LearnedRequests,
     Limit,
     Load,
     LoadHost,
@@ -46,6 +49,8 @@ from httpbench.model import (
     Others,
     Precision,
     Probed,
+    Profile,
+    ProxyMode,
     Reason,
     Run,
     RunStatus,
@@ -53,6 +58,7 @@ from httpbench.model import (
     Scaling,
     Search,
     Settling,
+    Startup,
     Table,
     Trial,
     TrialPlan,
@@ -62,7 +68,8 @@ from httpbench.model import (
     VerdictKind,
     Workload,
 )
-from httpbench.report.words.gates import gate_place, gate_reason
+from httpbench.report.data.profiles import ProfileChanges, profile_changes
+from httpbench.report.words.gates import gate_causes, gate_place, gate_reason
 from httpbench.report.words.reasons import joined, sentence, sentences
 from httpbench.stats.composite import Composite
 from httpbench.stats.facts import Facts, facts
@@ -131,6 +138,8 @@ class ExportedTarget(Frozen):
     """Id: ``language/framework[/variant]``."""
     kind: Kind
     """Kind of target."""
+    mode: ProxyMode = ProxyMode.TCP
+    """What the target relays, if it is a proxy."""
     language: str
     """Programming language."""
     framework: str
@@ -189,6 +198,10 @@ class Round(Frozen):
     """Measurement of the load generator. Null: nothing was measured, or the target is a client."""
     client: ClientMeasurement | None = None
     """Measurement of the timer. Null: nothing was measured, or the target is not a client."""
+    startup: Startup | None = None
+    """How the server started. Null: start-up wasn't measured."""
+    failover: Failover | None = None
+    """How the proxy handled the failure of one of its two backends. Null: no backend failed."""
     target_usage: Usage | None
     """CPU and memory of the target. Null: not measured."""
     target_polling_threads: float | None = None
@@ -200,6 +213,8 @@ class Round(Frozen):
     """CPU and memory of the load generator. Null: not measured."""
     backend_requests: int | None = None
     """Requests that the backend of a proxy handled. Null: the backend doesn't count requests, or the target isn't a proxy."""
+    backend_connections: int | None = None
+    """Connections that the backend of a proxy accepted. Null: the backend doesn't count connections, or the target isn't a proxy."""
     backend_usage: Usage | None = None
     """CPU and memory of the server behind a proxy. Null: the target isn't a proxy, or nothing was measured."""
     database_usage: Usage | None = None
@@ -222,6 +237,8 @@ class Round(Frozen):
     """Sampled response of the target. Null: none was kept."""
     learned: Learned | None = None
     """Correct response, learned from the target. Null: the workload defines it."""
+    learned_requests: LearnedRequests | None = None
+    """Correct responses, learned from the target, if the workload has several requests. Null: it has one, or nothing was learned."""
     accept_queue: int | None = None
     """Length of the accept queue of the target's listening socket. Null: unknown."""
     overhead_s: float | None
@@ -292,11 +309,13 @@ class Against(Frozen):
     load: Load
     """How the requests were sent."""
     figure: str
-    """``throughput_rps``, ``latency_us_p99`` (response time if the load has a rate) or ``cpu_us_per_request``."""
+    """Metric, such as ``throughput_rps``, ``latency_us_p99`` (response time if the load has a rate) or ``ready_s``."""
     comparison: Comparison
     """Ratio of the target to the baseline."""
     differs: bool
     """Whether the difference is significant: the corrected p-value is at most 0.05."""
+    holds: bool = False
+    """Whether the difference is significant and can't be due to a result that is only a bound or to stalls that a closed loop hides."""
 
 
 class GateResult(Frozen):
@@ -318,6 +337,8 @@ class GateResult(Frozen):
     """Why the gate could not be judged. Null: it was judged."""
     rounds_enough: int | None = None
     """Number of rounds that would decide an inconclusive gate. Null: the gate isn't inconclusive, or too many rounds would be required."""
+    undecidable: str | None = None
+    """Why no number of rounds can decide an inconclusive gate. Null: the gate isn't inconclusive, or rounds can decide it."""
 
 
 class Document(Frozen):
@@ -384,6 +405,12 @@ class Document(Frozen):
     """Result of each gate of ``--fail-if``. Empty: no gates, or the run was interrupted."""
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate counts as failed."""
+    looks: tuple[int, ...] = ()
+    """Numbers of rounds after which the run ends if its gates are decided. Empty: it runs all rounds."""
+    profiles: tuple[Profile, ...] = ()
+    """Profiles, with the kernel's counts, from a last round that doesn't count. Empty: none."""
+    profile_changes: tuple[ProfileChanges, ...] = ()
+    """Changes from the baseline's profiles to those of the other targets."""
 
 
 def render_json(run: Run, trials: Sequence[Trial]) -> str:
@@ -404,6 +431,7 @@ def document(run: Run, trials: Sequence[Trial]) -> Document:
         composite=None if run.search else composite_of(trials),
         comparisons=tuple(part for group in found for part in _against(group, run.baseline)),
         gates=tuple(map(_gate, gated(run, trials))),
+        profile_changes=profile_changes(grown_in(run)),
     )
 
 
@@ -422,6 +450,7 @@ def _gate(judged: RunGate) -> GateResult:
         interval=judged.interval,
         reason=gate_reason(judged),
         rounds_enough=judged.rounds_enough,
+        undecidable=gate_causes(judged),
     )
 
 
@@ -439,13 +468,14 @@ def _against(group: Group, baseline: str | None) -> Iterator[Against]:
                     figure=figure,
                     comparison=comparison,
                     differs=comparison.differs,
+                    holds=compared.holds(figure),
                 )
 
 
 def _results(run: Run, group: Group) -> Iterator[Result]:
     ranks = ranking(group)
     added = differences(group, run.baseline) if run.table is Table.TCP_PROXIES else {}
-    for row in group.rows:
+    for row in (*group.rows, *group.own_baselines.values()):
         rank = ranks.get(row.target.id)
         yield Result(
             **same_fields(row.summary, Result, but={"rounds"}),

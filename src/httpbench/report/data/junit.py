@@ -8,7 +8,7 @@ GitLab read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree
@@ -17,11 +17,12 @@ from xml.etree.ElementTree import Element, SubElement
 from httpbench.analysis.changes import ChangeGate
 from httpbench.analysis.gates import RunGate, gated
 from httpbench.analysis.groups import groups
+from httpbench.analysis.profiles import Grown, grown_in
 from httpbench.analysis.rows import Row
 from httpbench.model import Run, RunStatus, Search, Trial, VerdictKind
 from httpbench.report.words import curves, loads
 from httpbench.report.words.columns import Column, columns
-from httpbench.report.words.gates import gate_place, gate_sentence
+from httpbench.report.words.gates import gate_place, gate_sentence, with_growth
 from httpbench.report.words.numbers import plural
 from httpbench.report.words.reasons import joined, sentence
 from httpbench.report.words.targets import label
@@ -94,13 +95,18 @@ def document(suites: Sequence[JUnitSuite], started_at: str, properties: Mapping[
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def gate_case(judged: RunGate | ChangeGate, *, fails_if_inconclusive: bool) -> Case:
-    """Make the test case of a gate."""
+def gate_suite(gates: Iterable[RunGate | ChangeGate], grown: Sequence[Grown], *, fails_if_inconclusive: bool) -> JUnitSuite:
+    """Make the suite of all gates. The details of a breached gate say what grew in its target, if it was profiled."""
+    return JUnitSuite(GATES, [_gate_case(judged, growth, fails_if_inconclusive) for judged, growth in with_growth(gates, grown)])
+
+
+def _gate_case(judged: RunGate | ChangeGate, growth: str | None, fails_if_inconclusive: bool) -> Case:
     name, sentence = f"{judged.gate} {gate_place(judged)}", gate_sentence(judged)
     if judged.passage is Passage.PASSED:
         return Case(name, output=sentence)
     tags: dict[Passage, Tag] = {Passage.BREACHED: "failure", Passage.INCONCLUSIVE: "error" if fails_if_inconclusive else "skipped"}
-    return Case(name, problem=Problem(tags.get(judged.passage, "error"), judged.passage, sentence))
+    details = f"{sentence}\n{growth}" if growth else ""
+    return Case(name, problem=Problem(tags.get(judged.passage, "error"), judged.passage, sentence, details))
 
 
 def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[JUnitSuite]:
@@ -112,7 +118,7 @@ def _suites(run: Run, trials: Sequence[Trial]) -> Iterator[JUnitSuite]:
         every = columns(found, run.table)
         yield from (JUnitSuite(loads.title(group), [_of_row(row, every) for row in group.rows]) for group in found)
     if judged := gated(run, trials):
-        yield JUnitSuite(GATES, [gate_case(each, fails_if_inconclusive=run.fails_if_inconclusive) for each in judged])
+        yield gate_suite(judged, grown_in(run), fails_if_inconclusive=run.fails_if_inconclusive)
     if run.status is RunStatus.INTERRUPTED:
         made = sum(trial.plan.attempt == 0 for trial in trials)
         message = f"interrupted after {plural(made, 'trial')}" if run.search else f"interrupted after {made} of {len(run.plan)} trials"

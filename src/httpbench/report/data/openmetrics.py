@@ -17,7 +17,7 @@ from typing import Literal
 from httpbench.analysis.gates import RunGate, gated
 from httpbench.analysis.groups import groups
 from httpbench.analysis.rows import Row
-from httpbench.model import Run, Trial
+from httpbench.model import BETWEEN_EVENTS, FIRST_BYTE, Run, Trial
 from httpbench.report.words.gates import gate_place
 from httpbench.report.words.loads import title
 from httpbench.stats.level import saturation
@@ -55,7 +55,7 @@ class Family:
 def render_openmetrics(run: Run, trials: Sequence[Trial]) -> str:
     """Render a run. The text ends with ``# EOF`` and a line break."""
     rows = [] if run.search else list(_rows(run, trials))
-    families = [*_of_run(run), *_of_rows(rows), _latency(rows), *_of_search(run, trials), *_of_gates(gated(run, trials))]
+    families = [*_of_run(run), *_of_rows(rows), *_times(rows), *_of_search(run, trials), *_of_gates(gated(run, trials))]
     lines = [line for family in families if family.samples for line in family.lines()]
     return "\n".join([*lines, "# EOF"]) + "\n"
 
@@ -101,23 +101,30 @@ def _of_rows(rows: Sequence[tuple[Labels, Row]]) -> Iterator[Family]:
     ends = [
         ({**labels, "bound": end}, getattr(estimate.interval, end))
         for labels, row in rows
-        if (estimate := row.summary.throughput_rps) and estimate.interval
+        if (estimate := row.summary.throughput_rps) and estimate.interval and not row.has_events
         for end in ("low", "high")
     ]
     meaning = "Ends of the 95% interval of correct responses per second."
     yield Family("httpbench_requests_per_second_interval", meaning, samples=ends)
 
 
-def _latency(rows: Sequence[tuple[Labels, Row]]) -> Family:
-    """Return the quantiles of latency. Sum and count are left out, because they are known only for single rounds."""
-    meaning = "Response time where the load has a rate, service time otherwise."
-    samples = [
+def _times(rows: Sequence[tuple[Labels, Row]]) -> Iterator[Family]:
+    """Yield the quantiles of latencies. Sum and count are left out, because they are known only for single rounds."""
+    for name, prefix, meaning in (
+        ("latency", "", "Response time where the load has a rate, service time otherwise; of event streams, time to the first event."),
+        ("first_byte", FIRST_BYTE, "Time to the first byte, from the intended send where the load has a rate."),
+        ("between_events", BETWEEN_EVENTS, "Time between successive events of a stream."),
+    ):
+        yield Family(f"httpbench_{name}_seconds", meaning, "summary", "seconds", _quantiles(rows, prefix))
+
+
+def _quantiles(rows: Sequence[tuple[Labels, Row]], prefix: str) -> list[Sample]:
+    return [
         ({**labels, "quantile": quantile}, estimate.median / 1e6)
         for labels, row in rows
         for name, quantile in QUANTILES.items()
-        if (estimate := getattr(row.latency, name, None)) is not None
+        if (estimate := row.latency_estimate(f"{prefix}{name}")) is not None
     ]
-    return Family("httpbench_latency_seconds", meaning, "summary", "seconds", samples)
 
 
 def _of_search(run: Run, trials: Sequence[Trial]) -> Iterator[Family]:
@@ -159,7 +166,9 @@ def _time(name: str) -> Callable[[Row], float | None]:
 
 
 FIGURES: tuple[tuple[str, str, Callable[[Row], float | None]], ...] = (
-    ("requests_per_second", "Correct responses per second.", _median(lambda row: row.summary.throughput_rps)),
+    ("requests_per_second", "Correct responses per second.", _median(lambda row: None if row.has_events else row.summary.throughput_rps)),
+    ("events_per_second", "Events per second.", _median(lambda row: row.summary.throughput_rps if row.has_events else None)),
+    ("events_lost", "Lost events of one round.", _median(lambda row: row.summary.events_lost)),
     ("latency_mean_seconds", "Mean latency.", _time("mean")),
     ("latency_max_seconds", "Highest latency.", _time("max")),
     ("failed_requests", "Requests of one round without a correct response.", _median(lambda row: row.summary.errors)),
@@ -169,6 +178,14 @@ FIGURES: tuple[tuple[str, str, Callable[[Row], float | None]], ...] = (
         "target_memory_peak_bytes",
         "Peak memory of the target.",
         _median(lambda row: row.summary.pss_bytes_peak or row.summary.rss_bytes_peak),
+    ),
+    ("startup_ready_seconds", "Time from the execution of a server to its first response.", _median(lambda row: row.summary.ready_s)),
+    ("startup_first_request_seconds", "Service time of a server's first request.", _median(lambda row: row.summary.first_us, 1e-6)),
+    ("startup_steady_seconds", "Time under load until throughput is steady.", _median(lambda row: row.summary.steady_s)),
+    (
+        "startup_memory_bytes",
+        "Memory of a server after its first response.",
+        _median(lambda row: row.summary.pss_bytes_ready or row.summary.rss_bytes_ready),
     ),
     ("client_time_seconds", "Median wall time of a client.", lambda row: row.summary.client.median_s if row.summary.client else None),
     ("rounds", "Rounds that ran.", lambda row: float(row.summary.rounds)),

@@ -5,16 +5,16 @@ from __future__ import annotations
 from httpbench.analysis.changes import Changes
 from httpbench.report.charts.changes import of_figure
 from httpbench.report.html.parts import HtmlFigure, HtmlTable
-from httpbench.report.html.shell import render as render_page
+from httpbench.report.html.profiles import of_changes, render_with_profiles
 from httpbench.report.words.changes import banner, heading, notes, origins, significant, verdict_changes, verdict_text
-from httpbench.report.words.gates import change_gate_sentences
+from httpbench.report.words.gates import change_gate_sentences, other_growth_sentences
 from httpbench.report.words.loads import load_text
 
 
 def render(found: Changes) -> str:
     """Render the page."""
     drawings = (of_figure(found, name) for name in found.figures)
-    sentences = [*change_gate_sentences(found), *verdict_changes(found)]
+    sentences = [*change_gate_sentences(found), *verdict_changes(found), *other_growth_sentences(found)]
     page = {
         "title": heading(found),
         "origin": origins(found),
@@ -26,4 +26,4 @@ def render(found: Changes) -> str:
         ),
         "notes": list(notes(found)),
     }
-    return render_page("changes.html", page)
+    return render_with_profiles("changes.html", page, of_changes(found))

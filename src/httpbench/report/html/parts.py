@@ -19,7 +19,7 @@ from httpbench.report.charts.theme import SERIES_MAX, inline_svg
 SHOWN_FIRST = 10
 """Maximum number of chart lines that are visible before the reader changes anything."""
 
-_NUMBER = re.compile(r"[(≥+−-]*\s*[\d.,]+(/[\d.,]+)?[*†)]*( ?%| [±(·].*)?")
+_NUMBER = re.compile(r"[(≥≤~+−-]*\s*[\d.,]+(/[\d.,]+)?[*†)]*( ?%| [±(·].*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class HtmlFigure:
     """Color index and name of each line, and whether the line is visible at first."""
 
     @classmethod
-    def of(cls, drawing: Drawing) -> HtmlFigure:
-        """Make the figure for a drawing."""
+    def of(cls, drawing: Drawing, title: str | None = None) -> HtmlFigure:
+        """Make the figure for a drawing. ``title`` replaces the drawing's title."""
         svg = inline_svg(drawing)
         series = [
             (index % SERIES_MAX + 1, name, index < SHOWN_FIRST)
@@ -62,7 +62,7 @@ class HtmlFigure:
         ]
         # Vega escapes the text in its SVG, so only the label still needs escaping.
         svg = svg[svg.index("<svg") :].replace("<svg ", str(Markup('<svg role="img" aria-label="{}" ').format(drawing.title)), 1)
-        return cls(drawing.title, drawing.notes, Markup(svg), HtmlTable.of(drawing.title, drawing.header, drawing.rows), series)
+        return cls(title or drawing.title, drawing.notes, Markup(svg), HtmlTable.of(drawing.title, drawing.header, drawing.rows), series)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from httpbench.report.charts.run import of_group
 from httpbench.report.html import targets
 from httpbench.report.html.download import download
 from httpbench.report.html.parts import HtmlFigure, HtmlTable, Picture, link, struck, verdict
-from httpbench.report.html.shell import render as render_page
+from httpbench.report.html.profiles import of_run, render_with_profiles
 from httpbench.report.words import curves, loads, notes, tables
 from httpbench.report.words.claims import answer as answer_lines
-from httpbench.report.words.claims import claims, unranked
+from httpbench.report.words.claims import claims, names_fastest, unranked
 from httpbench.report.words.columns import Column, columns
 from httpbench.report.words.numbers import figure_text, rank_text
 from httpbench.report.words.run import machine, origin, precision, title
@@ -41,14 +41,14 @@ def render(run: Run, trials: Sequence[Trial]) -> str:
     page = {
         **parts,
         "title": title(run, trials),
-        "figures": [] if search else [HtmlFigure.of(drawing) for _, drawing in servers.over_connections(found)],
+        "figures": [] if search else [HtmlFigure.of(drawing, drawing.place) for _, drawing in servers.over_connections(found)],
         "targets": targets.sections(run, found),
         "origin": origin(run, trials),
         "machine": list(machine(run)),
         "versions": versions(run),
         "download": download(run, trials),
     }
-    return render_page("page.html", page)
+    return render_with_profiles("page.html", page, of_run(run, found))
 
 
 def results(
@@ -78,7 +78,7 @@ def search_of(run: Run, trials: Sequence[Trial], figures: Sequence[HtmlFigure | 
     if run.search is None or not trials:
         return None
     found = saturation(run.search, trials)
-    table = curves.table(found)
+    table = curves.table(found, curves.figures(run.search))
     return {
         "title": curves.title(run, trials),
         "method": curves.method(run.search, trials),
@@ -113,22 +113,26 @@ def _sections(run: Run, found: Sequence[Group], figures: Callable[[Group], Seque
 
 
 def answer(run: Run, group: Group) -> str:
-    """Return the first line of a table's answer or, for clients, the first two lines.
+    """Return the first line of a table's answer or, if that line only names the fastest target, the first two lines.
 
     If the table has no answer, return why some rows have no rank. If there is no such reason, return the result of the first valid row.
     """
     lines = [line.strip() for line in answer_lines(run, group)]
     if lines:
-        return " ".join(lines[:2]) if group.client_work is not None else lines[0]
-    return unranked(group) or next((_only(row) for row in group.rows if row.counts), "No round is valid")
+        return " ".join(lines[:2]) if names_fastest(run, group) else lines[0]
+    return unranked(group) or next((_only(group, row) for row in group.rows if row.counts), "No round is valid")
 
 
-def _only(row: Row) -> str:
+def _only(group: Group, row: Row) -> str:
     client = row.summary.client
     if client is not None:
         return f"{short(row)}: {figure_text(client.median_s * 1000)} ms"
+    if row.summary.ready_s is not None:
+        return f"{short(row)}: ready after {figure_text(row.summary.ready_s.median * 1000)} ms"
     estimate = row.summary.throughput_rps
-    return f"{short(row)}: {figure_text(estimate.median)} requests/s" if estimate and row.summary.load.rate_rps is None else short(row)
+    if estimate is None or group.load.rate_rps is not None:
+        return short(row)
+    return f"{short(row)}: {figure_text(estimate.median)} {loads.throughput_unit(group)}"
 
 
 def _composite(trials: Sequence[Trial]) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from httpbench.report.charts import theme
 from httpbench.text import printable
 
-POLICY = "default-src 'none'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'"
+POLICY = "default-src 'none'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """Policy that forbids scripts, requests, and all styles except the page's own.
 
 ``img-src`` allows the page to contain an empty icon. Browsers would request an icon if the page contained none.
@@ -29,13 +29,24 @@ LINES = ("solid", "dashed", "dotted", "double")
 """CSS border styles that match the dashes in charts."""
 
 
-def render(template: str, context: Mapping[str, Any], *, folders: tuple[str, ...] = (), policy: str = POLICY) -> str:
+def hash_source(text: str) -> str:
+    """Return the hash of a script or a style sheet as a source of a Content-Security-Policy."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def render(
+    template: str, context: Mapping[str, Any], *, folders: tuple[str, ...] = (), policy: str = POLICY, script: str | None = None
+) -> str:
     """Render a whole page.
 
     ``folders`` are packages that contain more templates and a ``style.css``. ``policy`` contains a placeholder for the style sheet's hash.
+    It forbids scripts, unless the page has the script that is given here.
     """
     style = _style(folders)
-    found = policy.format(base64.b64encode(hashlib.sha256(style.encode()).digest()).decode())
+    if script is not None:
+        policy = policy.replace("img-src", f"script-src '{hash_source(script)}'; img-src", 1)
+        context = {**context, "script": Markup(script)}
+    found = policy.format(hash_source(style))
     return templates(folders).get_template(template).render(context, policy=found, style=Markup(style)).strip() + "\n"
 
 

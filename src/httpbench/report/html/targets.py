@@ -41,7 +41,10 @@ def _section(run: Run, found: Sequence[Group], own: Sequence[tuple[Group, Row]])
         "facts": _facts(target),
         "upstream": target.upstream if target.upstream and target.upstream.startswith("https://") else None,
         "verdicts": [] if run.search else list(_verdicts(own)),
-        "figures": [HtmlFigure.of(drawing) for drawing in ([] if run.search else of_target(run, found, target.id))],
+        "figures": [
+            HtmlFigure.of(drawing, f"{drawing.title}: {drawing.place}")
+            for drawing in ([] if run.search else of_target(run, found, target.id))
+        ],
         "tables": [table for table in (_rounds(own), _evidence(own)) if table.rows],
         "texts": list(_texts(target, own)),
     }
@@ -96,6 +99,11 @@ def _memory(trial: Trial) -> str:
     return "" if peak is None else figure_text(peak / 1e6)
 
 
+def _throughput(trial: Trial, *, of_events: bool) -> str:
+    measurement = trial.measurement
+    return figure_text(throughput_rps(measurement)) if measurement and (measurement.events is not None) is of_events else ""
+
+
 def _throttled(trial: Trial) -> str:
     share = trial.observed.target_usage.throttled_share if trial.observed.target_usage else None
     return "" if share is None else percentage(share)
@@ -104,7 +112,8 @@ def _throttled(trial: Trial) -> str:
 ROUNDS: Sequence[tuple[str, Callable[[Trial], str]]] = (
     ("Round", _number),
     ("Verdict", lambda trial: verdict(trial.verdict.kind)),
-    ("Requests/s", lambda trial: figure_text(throughput_rps(trial.measurement) if trial.measurement else None)),
+    ("Requests/s", lambda trial: _throughput(trial, of_events=False)),
+    ("Events/s", lambda trial: _throughput(trial, of_events=True)),
     ("Time (ms)", lambda trial: figure_text(trial.client.whole.wall_s * 1000 if trial.client else None)),
     ("p50 (ms)", _percentile("p50")),
     ("p99 (ms)", _percentile("p99")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from httpbench.analysis.changes import Changes
 from httpbench.report.markdown.parts import escape, pipe_table
 from httpbench.report.words.changes import banner, notes, origins, table, verdict_changes
-from httpbench.report.words.gates import change_gate_sentences
+from httpbench.report.words.gates import change_gate_sentences, other_growth_sentences
 
 
 def render_changes_markdown(found: Changes) -> str:
@@ -17,6 +17,7 @@ def render_changes_markdown(found: Changes) -> str:
     if found.cells:
         header, rows = table(found)
         lines += [*pipe_table(header, [False] * len(header), rows), ""]
-    lines += [f"**{escape(line)}**  " for line in (*change_gate_sentences(found), *verdict_changes(found))]
+    sentences = (*change_gate_sentences(found), *other_growth_sentences(found), *verdict_changes(found))
+    lines += [f"**{escape(line)}**  " for line in sentences]
     lines += ["", *(f"- {escape(line)}" for line in notes(found))]
     return "\n".join(lines).strip() + "\n"

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from httpbench.analysis.compared import composite_of
 from httpbench.analysis.gates import RunGate, gated
 from httpbench.analysis.groups import groups
+from httpbench.analysis.profiles import Profiled, grown_in
 from httpbench.analysis.rows import Group
 from httpbench.model import Run, Search, Table, Trial
 from httpbench.report.markdown.parts import escape, fenced, pipe_table
-from httpbench.report.words import curves, loads, notes, tables
+from httpbench.report.words import curves, loads, notes, profiles, tables
 from httpbench.report.words.claims import claims
 from httpbench.report.words.columns import Column, columns
 from httpbench.report.words.gates import gate_place, gate_sentence, interval_text, ratio_text
@@ -26,8 +27,11 @@ def render_markdown(run: Run, trials: Sequence[Trial]) -> str:
         return "\n".join(_search(run.search, run, trials)).strip() + "\n"
     found = groups(run, trials)
     every = columns(found, run.table)
+    grown = grown_in(run)
     lines = list(_gates(gated(run, trials)))
-    lines += [line for group in found for line in (*_section(group, every), *_overhead(group, run), *_claims(claims(run, group)))]
+    for group in found:
+        lines += [*_section(group, every), *_overhead(group, run), *_claims([*claims(run, group), *profiles.changes_in(run, grown, group)])]
+    lines += _profiles(run, found)
     lines += _composite(trials)
     lines += _claims(precision(run, trials))
     lines += [f"- {escape(line)}" for line in notes.legend(found, run.table)]
@@ -75,6 +79,20 @@ def _overhead(group: Group, run: Run) -> Iterator[str]:
         yield from ("", escape(tables.OVERHEAD_MEANING), "")
 
 
+def _profiles(run: Run, found: Sequence[Group]) -> Iterator[str]:
+    """Yield the functions of each profile, with the overhead of the profiler."""
+    for profiled in map(Profiled, run.profiles):
+        table = profiles.functions(profiled)
+        if not table.rows:
+            continue
+        yield from (f"#### Functions of {escape(profiles.place_text(run, profiled))}", "", escape(profiles.method(profiled)), "")
+        yield from pipe_table(table.headings, table.is_number, table.rows)
+        overhead = profiles.overhead_text(profiled, found)
+        yield from ("", " ".join(filter(None, (f"By area: {profiles.shares(profiled)}.", overhead))), "")
+    if run.profiles:
+        yield from (f"- {escape(line)}" for line in profiles.TABLE_MEANING)
+
+
 def _composite(trials: Sequence[Trial]) -> Iterator[str]:
     if found := composite_of(trials):
         table = tables.composite_table(found)
@@ -91,7 +109,7 @@ def _claims(sentences: Sequence[str]) -> list[str]:
 def _search(search: Search, run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     """Yield the curve as a code block, the table of rates, and the result."""
     result = saturation(search, trials)
-    table = curves.table(result)
+    table = curves.table(result, curves.figures(search))
     yield f"### {escape(curves.title(run, trials))}"
     yield from ("", escape(curves.method(search, trials)), "")
     yield from fenced("\n".join(curves.curve(search, result, CURVE_COLUMNS)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from httpbench.contract.ambiguous import Ambiguous
 from httpbench.model import Kind, Proof, Target
 from httpbench.report.markdown.parts import escape, pipe_table
 from httpbench.report.words.targets import LIMITS, proof_words
@@ -28,7 +29,8 @@ def _section(kind: Kind, rows: list[Target], proved: Mapping[str, list[str]]) ->
     yield f"## {kind.plural.capitalize()}: {len(rows)} targets"
     yield ""
     for target in rows:
-        yield f"- **[{target.id}]({target.upstream})** ({target.category}, {target.tuning}, {listed(target.scaling)})."
+        mode = f", {target.mode}" if kind is Kind.PROXY else ""
+        yield f"- **[{target.id}]({target.upstream})** ({target.category}{mode}, {target.tuning}, {listed(target.scaling)})."
         yield from (f"  {line}" for line in (*_details(target), *proved[target.id]))
     yield ""
 
@@ -48,6 +50,19 @@ def _proof(target: Target, proof: Proof | None, sources: str) -> Iterator[str]:
     yield escape(f"{words[0].upper()}{words[1:]}." + (f" Toolchain: {versions}." if versions else ""))
     if proof and proof.note:
         yield escape(proof.note)
+
+
+def render_ambiguous(requests: Iterable[Ambiguous], proofs: Mapping[str, Proof]) -> str:
+    """Render a table of what each HTTP proxy does with each ambiguous request, and a list of the verified proxies.
+
+    ``proofs`` maps target ids to proofs. Proofs without such outcomes are left out.
+    """
+    proved = [proofs[name] for name in sorted(proofs) if proofs[name].ambiguous]
+    names = [proof.id.removeprefix(f"{Kind.PROXY}:") for proof in proved]
+    versions = [" ".join(filter(None, (proof.version, proof.date.isoformat()))) for proof in proved]
+    rows = [(each.words, each.section, *(str(proof.ambiguous.get(each.name, "")) for proof in proved)) for each in requests]
+    table = pipe_table(("Request", "RFC 9112", *names), (False,) * (2 + len(names)), rows)
+    return "\n".join([*table, "", "Versions and dates:", "", *map("- {}: {}".format, names, versions)]) + "\n"
 
 
 def render_versions(versions: Mapping[str, str]) -> str:

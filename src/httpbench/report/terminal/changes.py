@@ -12,7 +12,7 @@ from httpbench.analysis.changes import Cell, Changes
 from httpbench.report.terminal.grid import Cells, column, fitted, names_column
 from httpbench.report.words import changes as words
 from httpbench.report.words.columns import ALWAYS, View
-from httpbench.report.words.gates import change_gate_sentences
+from httpbench.report.words.gates import change_gate_sentences, other_growth_sentences
 from httpbench.report.words.loads import load_parts, load_text
 from httpbench.stats.figures import BY_NAME
 from httpbench.stats.unpaired import Change
@@ -23,10 +23,10 @@ NAMES = ("target", "load", *BY_NAME, "verdict")
 UNUSUAL = ("p50",)
 """Metrics that are shown only on request, because they don't fit into 80 columns."""
 
-NEEDS = {"memory": 2, "cpu": 1}
+NEEDS = {"memory-rest": 5, "size": 4, "memory": 2, "to-steady": 1, "cpu": 1}
 """How soon a narrow terminal omits a column; see ``Column.need``."""
 
-SHORT = {"cpu": "CPU/req", "memory": "Mem"}
+SHORT = {"cpu": "CPU/req", "memory": "Mem", "memory-ready": "Mem ready", "memory-rest": "Mem after"}
 
 LINES_MAX = 5
 """Maximum number of lines below the table, not counting gates."""
@@ -44,6 +44,7 @@ def render_changes(found: Changes, *, width: int, view: View | None = None) -> R
     if found.cells:
         parts += [*fitted(_columns(found, loads, view), width), Text()]
     parts += [Text(line, style="bold") for line in change_gate_sentences(found)]
+    parts += [Text(line, style="bold", overflow="fold") for line in other_growth_sentences(found)]
     if view.explain or not found.cells:
         parts += [Text(line, style="bold") for line in words.verdict_changes(found)]
         parts += [Text(f"· {line}", style="dim") for line in words.notes(found)]

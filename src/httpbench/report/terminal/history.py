@@ -11,7 +11,7 @@ from rich.text import Text
 from httpbench.analysis.history import Point, Series
 from httpbench.report.terminal.grid import Cells, column, fitted
 from httpbench.report.words.changes import figure_title
-from httpbench.report.words.columns import half_width
+from httpbench.report.words.columns import margin
 from httpbench.report.words.history import LOWER_BOUND, UNITS, change_lines, environment_notes, heading, is_lower_bound, level_change_text
 from httpbench.report.words.numbers import commit_text, four_digits, minute, plural, shortened
 
@@ -53,7 +53,7 @@ def _columns(series: Series, runs: int) -> list[Cells]:
         column("Run", (shortened(point.name or point.run, NAME_WIDTH) for point in points)),
         column("Commit", map(_commit, points)),
         column(figure_title(series.figure), (_value(series, point) for point in points), unit=unit, is_number=True),
-        column("±", (half_width(point.estimate) for point in points), unit="%", is_number=True),
+        column("±", (margin(point.estimate) for point in points), unit="%", is_number=True),
         column("Change", (level_change_text(changed[point.run]) if point.run in changed else "" for point in points)),
     ]
 

@@ -36,7 +36,7 @@ def _columns(found: Beside) -> list[Cells]:
         column("", (_percent(rps, max(theirs)) for rps in theirs), unit="% of best", is_number=True),
         column("Ours", (f"{rps:,.0f}" for rps in ours), unit="requests/s", is_number=True),
         column("", (_percent(rps, max(ours)) for rps in ours), unit="% of best", is_number=True),
-        column("Rank", (f"{before} → {after}" for before, after in found.ranks), is_number=True),
+        column("Place", (f"{before} → {after}" for before, after in found.places), is_number=True),
     ]
 
 
@@ -53,7 +53,7 @@ def _method(theirs: RunAndTrials, ours: RunAndTrials) -> Iterator[str]:
         ("loads", *(_distinct(_load(trial.plan.load) for trial in trials) for _, trials in (theirs, ours))),
     ]
     yield from (f"{name}: theirs {before}; ours {after}" for name, before, after in pairs if before != after)
-    yield "Each number is from the target's best load. Published results have no interval: each was measured once."
+    yield "Each number is from the target's best load. Published results have no interval."
 
 
 def _load(load: Load) -> str:

@@ -16,14 +16,15 @@ from rich.text import Text
 
 from httpbench.analysis.compared import composite_of
 from httpbench.analysis.groups import groups
+from httpbench.analysis.profiles import Profiled, grown_in
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Search, Trial, VerdictKind
 from httpbench.model import Table as RunTable
-from httpbench.report.terminal.grid import Cells, brief_names, column, fitted, grid
-from httpbench.report.words import curves, loads, notes, tables
+from httpbench.report.terminal.grid import GAP, NAME_MIN, Cells, brief_names, column, fitted, grid
+from httpbench.report.words import curves, loads, notes, profiles, tables
 from httpbench.report.words.claims import answer, claims, unranked
 from httpbench.report.words.columns import ALWAYS, Column, View, chosen, chosen_overhead
-from httpbench.report.words.numbers import figure_name
+from httpbench.report.words.numbers import column_name
 from httpbench.report.words.run import heading, origin, precision, status
 from httpbench.stats.level import Saturation, saturation
 
@@ -55,20 +56,24 @@ def render_terminal(run: Run, trials: Sequence[Trial], *, width: int, view: View
     explains = view.explain or not any(row.counts for group in found for row in group.rows)
     parts: list[RenderableType] = [] if view.explain else [_line(heading(run)), Text()]
     shown: set[notes.RowNote] = set()
+    grown = grown_in(run) if explains or not run.gates else []  # of targets that breached a gate, the gate's sentence says it
     for group in found:
         parts += [*_table(group, chosen(found, group, run.table, view), width), *_overhead(group, run, width, view)]
         if (mix := tables.parts(group)).rows:
             parts += [Text(), *_text_table(tables.PARTS, mix, width)]
-        parts += [*_explained(run, group, shown), Text()] if explains else [*_summed_up(run, group), Text()]
+        changes = list(profiles.changes_in(run, grown, group))
+        parts += [*(_explained(run, group, shown) if explains else _summed_up(run, group)), *_claims(changes), Text()]
     if composite := composite_of(trials):
         parts += _text_table(tables.COMPOSITE, tables.composite_table(composite), width, tables.composite_note(composite))
     parts += [*_claims(precision(run, trials)), Text()] if run.precision else []
     if explains:
+        parts += _profiles(run, found, width)
         parts += [_paragraph(Text(line, style="dim")) for line in notes.legend(found, run.table)]
         below = origin(run, trials) if view.explain else origin(run, trials)[1:]  # the heading has the run's id
         parts += [Text(line, style="dim") for line in below]
     else:
         parts += [_line(text) for text in notes.brief_notes(run, trials, found, view.source)]
+        parts += [_line(profiles.WHERE_FROM)] if run.profiles else []
     return Stack(*parts)
 
 
@@ -109,13 +114,36 @@ def _overhead(group: Group, run: Run, width: int, view: View) -> Iterator[Render
 
 
 def _text_table(title: str, table: tables.TextTable, width: int, note: str = "") -> Iterator[RenderableType]:
-    cells = [
+    yield from (Text(title, style="bold"), Text(), grid(_text_columns(table), width))
+    if note:
+        yield from (Text(), _paragraph(Text(note, style="dim")), Text())
+
+
+def _text_columns(table: tables.TextTable) -> list[Cells]:
+    return [
         column(heading, [row[index] for row in table.rows], unit=unit, is_number=table.is_number[index])
         for index, (heading, unit) in enumerate(table.columns)
     ]
-    yield from (Text(title, style="bold"), Text(), grid(cells, width))
-    if note:
-        yield from (Text(), _paragraph(Text(note, style="dim")), Text())
+
+
+def _profiles(run: Run, found: Sequence[Group], width: int) -> Iterator[RenderableType]:
+    """Yield the functions of each profile, with the overhead of the profiler."""
+    for profiled in map(Profiled, run.profiles):
+        table = profiles.functions(profiled)
+        yield Text(f"Functions of {profiles.place_text(run, profiled)}", style="bold")
+        yield Text(profiles.method(profiled), style="dim")
+        if not table.rows:
+            yield from (Text(profiles.EMPTY), Text())
+            continue
+        names, *others = _text_columns(table)
+        space = width - sum(cells.width + GAP for cells in others)
+        yield from (Text(), grid([names.cut(max(space, NAME_MIN)), *others], width), Text())
+        yield Text(f"By area: {profiles.shares(profiled)}")
+        if overhead := profiles.overhead_text(profiled, found):
+            yield Text(overhead)
+        yield Text()
+    if run.profiles:
+        yield from (_paragraph(Text(line, style="dim")) for line in profiles.TABLE_MEANING)
 
 
 def _columns(columns: Sequence[Column], rows: Sequence[Row], width: int) -> Iterator[RenderableType]:
@@ -189,17 +217,21 @@ def _search(run: Run, search: Search, trials: Sequence[Trial], width: int, view:
     parts += [Text(line, no_wrap=True) for line in curves.curve(search, result, width)]
     parts += [Text(), *fitted(_search_columns(search, result, view), width), Text()]
     parts += [Text(line, style="bold", overflow="fold") for line in curves.sentences(search, result, trials, run.status)]
+    if run.profiles:
+        parts += [Text(), *_profiles(run, [], width)] if view.explain else [_line(profiles.WHERE_FROM)]
     below = origin(run, trials) if view.explain else list(status(run, trials))
     return Stack(*parts, Text(), *(Text(line, style="dim") for line in below))
 
 
 def _search_columns(search: Search, result: Saturation, view: View) -> list[Cells]:
     """Return the columns that the user chose. The default is the usual columns and those that the service level mentions."""
-    table = curves.table(result)
-    texts = {name: [row[index] for row in table.rows] for index, name in enumerate(curves.NAMES)}
-    headings = dict(zip(curves.NAMES, table.columns, strict=True))
-    usual = {"rps", "held", "p50", "p99", *(figure_name(bound.figure) for bound in search.level.bounds), "note"}
-    shown = curves.NAMES if view.wide else view.names or [name for name in curves.NAMES if name in usual]
+    figures = curves.figures(search, view.names)
+    table = curves.table(result, figures)
+    every = ("rps", "held", *map(column_name, figures), "note")
+    texts = {name: [row[index] for row in table.rows] for index, name in enumerate(every)}
+    headings = dict(zip(every, table.columns, strict=True))
+    usual = {"rps", "held", "p50", "p99", *(column_name(bound.figure) for bound in search.level.bounds), "note"}
+    shown = every if view.wide else view.names or [name for name in every if name in usual]
     needs = {name: ALWAYS if name in view.names else SEARCH_NEEDS.get(name, ALWAYS) for name in shown}
     return [
         column("", texts[name], needs[name], folds_at=NOTE_MIN)

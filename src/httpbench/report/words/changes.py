@@ -6,13 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from httpbench.analysis.changes import Alone, Cell, Changes, Side
 from httpbench.analysis.environments import Mismatch
-from httpbench.model import VerdictKind
 from httpbench.report.words.loads import load_text, place
 from httpbench.report.words.numbers import commit_text, minute, plural, three_digits
-from httpbench.report.words.reasons import joined
+from httpbench.report.words.reasons import joined, sentence
 from httpbench.stats.unpaired import Change
 
-TITLES = {"rps": "Requests/s", "cpu": "CPU/request", "memory": "Memory", "time": "Time"}
+TITLES = {
+    "rps": "Requests/s",
+    "cpu": "CPU/request",
+    "memory": "Memory",
+    "time": "Time",
+    "ready": "Ready",
+    "first": "First",
+    "to-steady": "To steady",
+    "memory-ready": "Memory ready",
+    "memory-rest": "Memory after",
+    "size": "Size",
+}
 """Titles of the metrics whose titles differ from their names."""
 
 TIE = "= marks no significant difference"
@@ -123,7 +133,7 @@ def table(found: Changes) -> tuple[list[str], list[list[str]]]:
 
 def figure_title(name: str) -> str:
     """Return the title of a metric."""
-    return TITLES.get(name, name)
+    return TITLES.get(name, name.replace("ttfb-", "TTFB "))
 
 
 def change_text(name: str, change: Change | None) -> str:
@@ -143,9 +153,11 @@ def value_text(name: str, value: float) -> str:
         return f"{value:,.0f}"
     if name == "cpu":
         return f"{three_digits(value)} µs"
-    if name == "memory":
+    if name in ("memory", "memory-ready", "memory-rest", "size"):
         return f"{value / 1e6:,.1f} MB"
-    return f"{three_digits(value)} s" if name == "time" else f"{three_digits(value / 1000)} ms"
+    if name == "ready":
+        return f"{three_digits(value * 1000)} ms"
+    return f"{three_digits(value)} s" if name in ("time", "to-steady") else f"{three_digits(value / 1000)} ms"
 
 
 def verdict_text(cell: Cell) -> str:
@@ -164,6 +176,13 @@ def verdict_changes(found: Changes) -> Iterator[str]:
             yield f"verdict of {place(cell)}, changed from {cell.verdict_base} to {cell.verdict_head}{reasons}"
 
 
+def lost_text(cell: Cell) -> str | None:
+    """Say which run lost rounds of a target, and why, or return ``None`` if neither did."""
+    if cell.lost_head is not None:
+        return f"in head {sentence(cell.lost_head)}"
+    return f"in base {sentence(cell.lost_base)}" if cell.lost_base is not None else None
+
+
 def significant(found: Changes) -> str:
     """Say how many changes are significant."""
     changed = [change for cell in found.cells for change in cell.figures.values() if change.differs]
@@ -172,8 +191,9 @@ def significant(found: Changes) -> str:
 
 
 def not_compared(found: Changes) -> list[str]:
-    """List the targets and loads that are in only one of the runs."""
-    return list(map(_alone, found.not_compared))
+    """List the targets and loads that are in only one of the runs, and those of which a run lost too many rounds."""
+    lost = [f"Not compared: {place(cell)}: {reason}" for cell in found.cells if not cell.figures and (reason := lost_text(cell))]
+    return [*map(_alone, found.not_compared), *lost]
 
 
 def notes(found: Changes) -> Sequence[str]:
@@ -181,10 +201,8 @@ def notes(found: Changes) -> Sequence[str]:
     lines = not_compared(found)
     if found.toolchains:
         lines.append(f"Versions: {'; '.join(map(version_text, found.toolchains))}")
-    bounds = {VerdictKind.GENERATOR, VerdictKind.BOTH}
-    weak = [cell.target for cell in found.cells if bounds & {cell.verdict_base, cell.verdict_head}]
-    if weak:
-        lines.append(f"Limited by the load generator, so the target may be faster than measured: {', '.join(dict.fromkeys(weak))}")
+    if weak := [cell.target for cell in found.cells if cell.is_bound and cell.figures]:
+        lines.append(f"Limited by something other than the target, which may be faster than measured: {', '.join(dict.fromkeys(weak))}")
     if not found.cells:
         naming = "To compare servers with different names, measure each with the same `--name`." if found.lacks_common_name else ""
         return [*lines, " ".join(filter(None, ("The runs share no target with the same load.", naming)))]

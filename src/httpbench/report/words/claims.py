@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from httpbench.analysis.beyond import Cause
 from httpbench.analysis.compared import (
-    HIGHER_IS_BETTER,
-    LIMITED,
     Compared,
     against,
     ahead,
+    all_bounds,
     flaky,
     is_undecided,
     lost_too_many,
@@ -27,7 +27,7 @@ from httpbench.model import Noise, Run, Stalls, Table, VerdictKind
 from httpbench.report.words.numbers import plural, plus_minus, rank_text, three_digits
 from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
-from httpbench.stats.figures import CPU, P99, THROUGHPUT, WALL
+from httpbench.stats.figures import CPU, FIRST, LIMITED, MEMORY_READY, P99, READY, THROUGHPUT, TO_STEADY, WALL
 from httpbench.stats.interval import CONFIDENCE, LEFT_OUT, ROUNDS_MIN, ConfidenceInterval
 from httpbench.stats.noise import floor, other_load
 from httpbench.stats.paired import ROUNDS_PATIENCE, Comparison
@@ -56,12 +56,26 @@ SHARED = "shared cores: the ratio is unknown"
 
 NO_RANKS = f"No ranks: {ROUNDS_MIN} or more rounds required"
 
+OWN_RATES = "Not ranked: each target has its own rate"
+
+HELD_SHARE = 0.95
+"""Minimum share of the rate of an overload that a target must serve to count as not overloaded. With Poisson arrivals, fewer requests than
+expected may be due."""
+
 TIES_NAMED = 3
 """Maximum number of targets with rank 1 that are listed by name. If there are more, only their number is given."""
 
 UNEXPLAINED = "it was faster than its backend alone, which does not count its requests, so it may have answered from memory"
 
-SUBJECTS = {P99.name: "p99", CPU.name: "CPU time per request", WALL.name: "time"}
+SUBJECTS = {
+    P99.name: "p99",
+    CPU.name: "CPU time per request",
+    WALL.name: "time",
+    READY.name: "start-up time",
+    FIRST.name: "time of the first request",
+    TO_STEADY.name: "time to steady throughput",
+    MEMORY_READY.name: "memory when ready",
+}
 
 
 def claims(run: Run, group: Group) -> list[str]:
@@ -84,6 +98,8 @@ def unranked(group: Group) -> str | None:
 
 def _no_difference(group: Group) -> str:
     """Say that no difference is significant, and how many rounds would be enough to find one."""
+    if all_bounds(group):
+        return "No ranks: every result is only a lower bound"
     enough = rounds_to_tell(group)
     outlook = f"about {enough} would be enough" if enough else f"more than {ROUNDS_PATIENCE} would be required"
     return f"No ranks: no difference is significant after {group.rounds} rounds; {outlook}"
@@ -168,7 +184,7 @@ def _obstacle(compared: Compared, comparison: Comparison | None, group: Group) -
         name = label(row.target)
         if not row.counts:
             return f"{name} has no valid round"
-        if lost := lost_too_many(row):
+        if lost := lost_too_many(row.trials):
             return f"{name} lost rounds ({sentence(lost)})"
     if compared.row in unexplained(group):
         return UNEXPLAINED
@@ -182,9 +198,9 @@ def _obstacle(compared: Compared, comparison: Comparison | None, group: Group) -
 
 def _limit(compared: Compared, figure: str) -> str:
     """Return ``at least`` or ``at most`` for a ratio in which one value is only a bound, else an empty string."""
-    if figure not in LIMITED or not (compared.row.is_lower_bound or compared.baseline.is_lower_bound):
-        return ""
-    return "at least " if compared.row.is_lower_bound == (figure in HIGHER_IS_BETTER) else "at most "
+    if Cause.BOUND in compared.beyond(figure).higher:
+        return "at least "
+    return "at most " if Cause.BOUND in compared.beyond(figure).lower else ""
 
 
 def _known(comparison: Comparison, group: Group) -> str:
@@ -215,9 +231,12 @@ def stood_still(stalls: Stalls) -> str:
 def _clause(compared: Compared, figure: str, comparison: Comparison, group: Group) -> str:
     if figure == P99.name and compared.stalling and (stalls := hidden_stalls(compared.stalling.trials)):
         return f"p99 is not compared: {label(compared.stalling.target)} {stood_still(stalls)}, which a closed loop hides"
+    beyond = compared.beyond(figure)
+    if Cause.UNREPORTED_STALLS in (*beyond.lower, *beyond.higher):
+        return f"{SUBJECTS[figure]} is not compared: {group.load_generator} does not report stalls, which a closed loop hides"
     if not compared.holds(figure):
         return f"{SUBJECTS[figure]} is not distinguishable{_known(comparison, group)}"
-    if group.cores_shared and figure != CPU.name:
+    if group.cores_shared and figure in LIMITED:
         return f"{SUBJECTS[figure]} is {'higher' if comparison.ratio > 1 else 'lower'}"
     return f"{SUBJECTS[figure]} is {_limit(compared, figure)}{times(comparison)}"
 
@@ -246,7 +265,7 @@ def no_ranks(group: Group, places: Mapping[str, RankRange]) -> str | None:
 
 def _unranked(group: Group) -> Iterator[str]:
     """List the rows without a rank by reason: ``(2 of 5 rounds failed or are invalid): c/nginx``."""
-    if group.load.rate_rps is not None:
+    if group.load.rate_rps is not None and not group.load.is_of_startup:
         return
     partly = [row for row in group.rows if row.counts_partly and row.summary.rounds_counting < ROUNDS_MIN]
     if partly:
@@ -254,7 +273,7 @@ def _unranked(group: Group) -> Iterator[str]:
     if group.rounds < ROUNDS_MIN:
         return
     for row in group.rows:
-        if row.counts and row not in partly and (lost := lost_too_many(row)):
+        if row.counts and row not in partly and (lost := lost_too_many(row.trials)):
             yield f"({sentence(lost)}): {label(row.target)}"
     yield from (f"({UNEXPLAINED}): {label(row.target)}" for row in unexplained(group))
     for row in flaky(group):
@@ -262,7 +281,7 @@ def _unranked(group: Group) -> Iterator[str]:
 
 
 def _ranks(group: Group) -> Iterator[str]:
-    if group.load.rate_rps is not None:
+    if group.load.rate_rps is not None and not group.load.is_of_startup:
         return
     places = ranking(group)
     if reason := no_ranks(group, places):
@@ -272,8 +291,8 @@ def _ranks(group: Group) -> Iterator[str]:
         return
     rows = {row.target.id: row for row in group.rows}
     yield f"Ranks: {' · '.join(f'{label(rows[name].target)} {rank_text(rank)}' for name, rank in places.items())}"
-    if group.client_work is not None:
-        return  # a client's time includes waiting, so an unknown limit needs no note
+    if group.client_work is not None or group.load.is_of_startup:
+        return  # the time of a client or a start includes waiting, so an unknown limit needs no note
     kinds = {name: rows[name].summary.verdict.kind for name in places if not rows[name].is_lower_bound}
     if others := [f"{label(rows[name].target)} ({kind})" for name, kind in kinds.items() if kind not in LIMIT_KNOWN]:
         yield f"Ranked, limit unknown: {', '.join(others)}"
@@ -283,12 +302,38 @@ def _ranks(group: Group) -> Iterator[str]:
 
 
 def answer(run: Run, group: Group) -> list[str]:
-    """Return the answer of one table: one line, or one line per target for clients and for tables with a baseline."""
-    if group.client_work is not None:
-        return list(_clients(group))
-    if len(group.rows) == 2 or (run.baseline is not None and run.table is not Table.TCP_PROXIES):
+    """Return the answer of one table: one line, or one line per target for clients, for starts and for tables with a baseline."""
+    if group.load.fault is not None:
+        return list(_fewest_failed(group))
+    if group.load.share_of_peak is not None:
+        return list(_own_rates(group))
+    if names_fastest(run, group):
+        return list(_fastest(group))
+    if _has_pairs(run, group):
         return comparisons(run, group)
     return list(_ranked(group) if group.load.rate_rps is None else _best(group, run.baseline))
+
+
+def _own_rates(group: Group) -> Iterator[str]:
+    """Say that the targets of a table have their own rates, and which targets an overload didn't overload."""
+    yield OWN_RATES
+    if group.load.is_overload and (held := [label(row.target) for row in group.rows if row.counts and _holds_rate(row)]):
+        yield f"Not overloaded, so the peak was higher than the closed loop showed: {', '.join(held)}"
+
+
+def _holds_rate(row: Row) -> bool:
+    rate_rps, served = row.summary.load.rate_rps, row.summary.throughput_rps
+    return rate_rps is not None and served is not None and served.median >= HELD_SHARE * rate_rps
+
+
+def names_fastest(run: Run, group: Group) -> bool:
+    """Return whether the answer of a table names the fastest target in its first line, and compares each other target in a further line."""
+    return group.client_work is not None or (group.load.is_of_startup and not _has_pairs(run, group))
+
+
+def _has_pairs(run: Run, group: Group) -> bool:
+    """Return whether the answer of a table compares all rows with one of them."""
+    return len(group.rows) == 2 or (run.baseline is not None and run.table is not Table.TCP_PROXIES)
 
 
 def _ranked(group: Group) -> Iterator[str]:
@@ -305,17 +350,22 @@ def _best(group: Group, baseline: str | None) -> Iterator[str]:
     known = [row for row in group.rows if row.counts and not row.is_lower_bound and row.target.id != baseline]
     if len(known) > 1:
         known.sort(key=lambda row: row.headline.median if row.headline else math.inf)
-        yield _lead(group, known[:1], known)
+        leader, *others = known
+        beaten = [each.baseline for each in ahead(group, leader, others) if any(map(each.holds, each.figures))]
+        yield _lead(group, [row for row in known if row not in beaten], known, "the lowest p99")
 
 
-def _lead(group: Group, first: Sequence[Row], rows: Sequence[Row]) -> str:
-    """Compare the first row with the nearest row that is significantly worse. ``first`` contains the rows that might be the best."""
+def _lead(group: Group, first: Sequence[Row], rows: Sequence[Row], place: str = "rank 1") -> str:
+    """Compare the first row with the nearest row that is significantly worse.
+
+    ``first`` contains the rows that might be the best, and ``place`` says what they might have.
+    """
     leader, *others = rows
     found = ahead(group, leader, others)
     shown = next((each for each in found if any(map(each.holds, each.figures))), None)
     if shown is None and len(first) == 1:
         shown = found[0]
-    parts = [f"rank 1 is undecided {_between(first)}"] if len(first) > 1 else []
+    parts = [f"{place} is undecided {_between(first)}"] if len(first) > 1 else []
     if shown is not None:
         parts += [headline(shown, figure, group) for figure in shown.figures]
     return "; ".join(parts)
@@ -325,8 +375,17 @@ def _between(rows: Sequence[Row]) -> str:
     return f"between {listed(label(row.target) for row in rows)}" if len(rows) <= TIES_NAMED else f"among {len(rows)} targets"
 
 
-def _clients(group: Group) -> Iterator[str]:
-    """Summarize the table like hyperfine: name the fastest client, and say how much faster it is than each of the other clients."""
+def _fewest_failed(group: Group) -> Iterator[str]:
+    """Name the proxies that lost the fewest requests when a backend failed."""
+    failed = [(found.failed.median, label(row.target)) for row in group.rows if row.counts and (found := row.summary.failover)]
+    if failed:
+        fewest = min(count for count, _ in failed)
+        named = [name for count, name in failed if count == fewest]
+        yield f"{'No failed requests' if fewest == 0 else f'Fewest failed requests ({fewest:,.0f})'}: {listed(named)}"
+
+
+def _fastest(group: Group) -> Iterator[str]:
+    """Summarize the table like hyperfine: name the fastest target, and say how much faster it is than each of the others."""
     known = [row for row in group.rows if row.counts]
     if len(known) < 2:
         return
@@ -334,7 +393,7 @@ def _clients(group: Group) -> Iterator[str]:
         yield NO_RANKS
         return
     first, *others = known
-    yield f"{_client(first)} was"
+    yield f"{_client(first)} {'was ready' if group.load.is_of_startup else 'was'}"
     for each in ahead(group, first, others):
         yield f"  {_faster(each, group)}"
 

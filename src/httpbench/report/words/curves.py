@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import get_args
 
-from httpbench.model import Arrivals, Figure, Run, RunStatus, Search, Trial, VerdictKind
+from httpbench.model import FIRST_BYTE, Arrivals, Figure, Run, RunStatus, Search, Trial, VerdictKind
 from httpbench.report.words.loads import scaling_words
-from httpbench.report.words.numbers import figure_name, four_digits, plural, three_digits
+from httpbench.report.words.numbers import column_name, figure_name, four_digits, percentage, plural, three_digits
 from httpbench.report.words.reasons import joined, sentence
 from httpbench.report.words.tables import TextTable
 from httpbench.report.words.targets import label
 from httpbench.stats.level import DISTURBED_MAX, RatePoint, Saturation, bracket, held_in_most
+from httpbench.stats.overload import Overload
 
 ROWS = 14
 AXIS_COLUMNS = 11
 COLUMNS_MAX, COLUMNS_MIN = 87, 30
 SHOWN: tuple[Figure, ...] = ("mean", "p50", "p90", "p99", "p99_9", "max")
-NAMES = ("rps", "held", *(figure.replace("_", ".") for figure in SHOWN), "note")
+"""Metrics that tables always contain. Others are included if the service level bounds them or the user names them."""
+NAMES = ("rps", "held", *map(column_name, get_args(Figure)), "note")
 """Column names that ``--columns`` accepts."""
 WHY_NOT = "Why not"
 """Title of the last column, which contains words."""
@@ -53,6 +56,10 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial], status
     if found.rate_low_rps and found.rate_high_rps and (found.rate_low_rps, found.rate_high_rps) != (found.rate_rps, found.rate_failed_rps):
         stop = f", so the search stopped at a width of {found.attainable_width:.1%}" if found.attainable_width else ""
         lines.append(f"trials disagree between {found.rate_low_rps:,g} and {found.rate_high_rps:,g} requests/s{stop}")
+    if found.overload is not None:
+        lines.append(_overload(found.overload))
+    elif search.overload is not None and found.rate_rps is not None and status is not RunStatus.RUNNING:
+        lines.append("beyond this rate: unknown, because every trial failed or was disturbed")
     if found.disturbed:
         lines.append(f"{found.disturbed} of {len(trials)} trials were disturbed and do not count: {joined(found.disturbed_by[-1])}")
     if found.too_disturbed:
@@ -60,10 +67,21 @@ def sentences(search: Search, found: Saturation, trials: Sequence[Trial], status
     return lines
 
 
-def table(found: Saturation) -> TextTable:
-    """Return a table with a row for each rate at which a trial counts, in ascending order of the rate."""
-    columns = [("Requests/s", ""), ("Held", ""), *((figure_name(figure), "ms") for figure in SHOWN), (WHY_NOT, "")]
-    return TextTable(columns, [_row(point) for point in found.curve])
+def figures(search: Search, names: Sequence[str] = ()) -> list[Figure]:
+    """Return the metrics of the table. ``names`` are the columns that the user named."""
+    wanted = {*SHOWN, *(bound.figure for bound in search.level.bounds)}
+    return [figure for figure in get_args(Figure) if figure in wanted or column_name(figure) in names]
+
+
+def table(found: Saturation, figures: Sequence[Figure]) -> TextTable:
+    """Return a table of these metrics, with a row for each rate at which a trial counts, in ascending order of the rate."""
+    columns = [("Requests/s", ""), ("Held", ""), *((figure_name(figure), "ms") for figure in figures), (WHY_NOT, "")]
+    return TextTable(columns, [_row(point, figures) for point in found.curve])
+
+
+def median_beside(figure: Figure) -> Figure:
+    """Return the median that a chart shows beside a metric."""
+    return "ttfb_p50" if figure.startswith(FIRST_BYTE) else "p50"
 
 
 def curve(search: Search, found: Saturation, width: int) -> list[str]:
@@ -75,7 +93,8 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
     points = [(point, value) for point in found.curve if (value := point.times_us.get(bound.figure)) is not None]
     if len(points) < 2:
         return []
-    medians = [(point.rate_rps, point.times_us["p50"]) for point, _ in points if "p50" in point.times_us]
+    median = median_beside(bound.figure)
+    medians = [(point.rate_rps, point.times_us[median]) for point, _ in points if median in point.times_us]
     times = [bound.limit_us, *(value for _, value in points), *(value for _, value in medians)]
     low, high = math.log(min(times)), math.log(max(*times, min(times) * 1.01))
     slowest, fastest = points[0][0].rate_rps, points[-1][0].rate_rps
@@ -96,7 +115,9 @@ def curve(search: Search, found: Saturation, width: int) -> list[str]:
     labels = {index: _ms(math.exp(high - index / (ROWS - 1) * (high - low))) for index in (*range(0, ROWS, 3), ROWS - 1)}
     name, margin = figure_name(bound.figure), " " * AXIS_COLUMNS
     first, last = f"{slowest:,g}", f"{fastest:,g} requests/s"
-    key = f"{HELD} {name}, SLO held   {MISSED} {name}, SLO failed   {MEDIAN} p50   {LIMIT} SLO {name} {_ms(bound.limit_us)}"
+    key = (
+        f"{HELD} {name}, SLO held   {MISSED} {name}, SLO failed   {MEDIAN} {figure_name(median)}   {LIMIT} SLO {name} {_ms(bound.limit_us)}"
+    )
     return [
         *(f"{labels.get(index, ''):>{AXIS_COLUMNS}} │{''.join(cells).rstrip()}" for index, cells in enumerate(canvas)),
         f"{margin} └{'─' * columns}",
@@ -135,6 +156,18 @@ def _result(search: Search, found: Saturation, trials: Sequence[Trial]) -> str:
     return width if found.is_narrow else f"{width}; the search ended before it was narrow enough"
 
 
+def _overload(found: Overload) -> str:
+    """Say what happened beyond the highest rate: goodput, latency, failures and recovery."""
+    p99 = "" if found.p99_us is None else f", p99 {_ms(found.p99_us)}"
+    failed = f", {percentage(found.failed_share)} failed" if found.failed_share else ""
+    after = f"at {found.after_rps:,.0f} requests/s afterward, the target"
+    if found.recovery_s is None:
+        end = f"{after} did not recover within {found.watched_s:g} s"
+    else:
+        end = f"{after} recovered within {max(found.recovery_s, found.resolution_s):.2g} s"
+    return f"overload of {found.offered_rps:,.0f} requests/s: {found.goodput_rps:,.0f} correct responses/s{p99}{failed}; {end}"
+
+
 def _trials(found: Saturation, rate_rps: float, *, held: bool) -> str:
     """Say in how many trials at a rate the service level was met (``held``) or missed."""
     point = next(point for point in found.curve if point.rate_rps == rate_rps)
@@ -148,11 +181,11 @@ def _nowhere(found: Saturation, trials: Sequence[Trial]) -> str:
     return f": {joined(failed[-1].verdict.reasons)}" if failed else ": the search ended before any rate was decided"
 
 
-def _row(point: RatePoint) -> list[str]:
-    figures = [four_digits(point.times_us[figure] / 1000, 3) if figure in point.times_us else "" for figure in SHOWN]
+def _row(point: RatePoint, figures: Sequence[Figure]) -> list[str]:
+    times = [four_digits(point.times_us[figure] / 1000, 3) if figure in point.times_us else "" for figure in figures]
     busy = f"generator busy in {point.generator_busy} of {point.trials} trials" if point.generator_busy else ""
     words = "" if not point.misses else sentence(point.misses[0])
-    return [f"{point.rate_rps:,g}", f"{point.held}/{point.trials}", *figures, "; ".join(filter(None, (words, busy)))]
+    return [f"{point.rate_rps:,g}", f"{point.held}/{point.trials}", *times, "; ".join(filter(None, (words, busy)))]
 
 
 def _ms(value_us: float) -> str:

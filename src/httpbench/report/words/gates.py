@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from httpbench.analysis.changes import ChangeGate, Changes
+from httpbench.analysis.beyond import Cause
+from httpbench.analysis.changes import Cell, ChangeGate, Changes
 from httpbench.analysis.gates import Obstacle, RunGate
+from httpbench.analysis.profiles import Grown, grown_in, of_cell
+from httpbench.model import Run
+from httpbench.report.words.changes import lost_text
 from httpbench.report.words.loads import place, title
 from httpbench.report.words.numbers import plural
+from httpbench.report.words.profiles import changes_between, what_grew
 from httpbench.report.words.reasons import sentence
 from httpbench.report.words.targets import label
 from httpbench.stats.gates import Passage
 from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval
 from httpbench.stats.paired import ROUNDS_PATIENCE
+from httpbench.stats.summary import Summary
 
 OBSTACLES = {
     Obstacle.NO_BASELINE: "the baseline {judged.baseline} was not measured",
@@ -22,6 +28,14 @@ OBSTACLES = {
     Obstacle.NO_ROUNDS: "a run has no valid round with this figure",
     Obstacle.TOO_FEW_ROUNDS: f"{{rounds}}, but at least {ROUNDS_MIN} {{where}} are required",
 }
+
+CAUSES = {
+    Cause.BOUND: "a result is only a bound, because something other than the target was full",
+    Cause.SHARED_CORES: "the load generator used the target's cores, so the difference may be larger than measured",
+    Cause.HIDDEN_STALLS: "a closed loop hides stalls, which `--rate` would show",
+    Cause.UNREPORTED_STALLS: "a closed loop hides stalls, which this load generator does not report",
+}
+"""Why more rounds can't decide a gate."""
 
 
 def ratio_text(ratio: float | None) -> str:
@@ -48,11 +62,17 @@ def gate_reason(judged: RunGate | ChangeGate) -> str | None:
     """Return why a gate could not be judged, or ``None`` if it was judged."""
     if judged.obstacle is None:
         return None
-    lost = sentence(judged.lost) if judged.lost else ""
     rounds = plural(judged.rounds, "round")
     if isinstance(judged, ChangeGate):
-        return OBSTACLES[judged.obstacle].format(judged=judged, rounds=rounds, lost=f"in head {lost}", where="in each run")
+        lost = lost_text(judged.at) if isinstance(judged.at, Cell) else None
+        return OBSTACLES[judged.obstacle].format(judged=judged, rounds=rounds, lost=lost, where="in each run")
+    lost = sentence(judged.lost) if judged.lost else ""
     return OBSTACLES[judged.obstacle].format(judged=judged, rounds=rounds, lost=lost, where="with the figure of both targets")
+
+
+def gate_causes(judged: RunGate | ChangeGate) -> str | None:
+    """Return why more rounds can't decide an inconclusive gate, or ``None`` if they can."""
+    return " and ".join(CAUSES[cause] for cause in judged.causes) or None
 
 
 def gate_sentence(judged: RunGate | ChangeGate) -> str:
@@ -60,18 +80,66 @@ def gate_sentence(judged: RunGate | ChangeGate) -> str:
     head = f"{judged.gate}: {gate_place(judged)}"
     if judged.passage is Passage.UNKNOWN:
         return f"NOT JUDGED {head}: {gate_reason(judged)}"
-    outlook = ""
-    if judged.passage is Passage.INCONCLUSIVE:
-        where = " in each run" if isinstance(judged, ChangeGate) else ""
-        enough = judged.rounds_enough
-        outlook = (
-            f"; about {enough} rounds{where} would decide" if enough else f"; more than {ROUNDS_PATIENCE} rounds{where} would be required"
-        )
+    outlook = f"; {_outlook(judged)}" if judged.passage is Passage.INCONCLUSIVE else ""
     return f"{judged.passage.upper()} {head}: {ratio_text(judged.ratio)}, interval {interval_text(judged.interval)}{outlook}"
+
+
+def run_gate_sentences(run: Run, judged: Sequence[RunGate]) -> Iterator[str]:
+    """Describe the outcome of each gate of a run. What grew in a profiled target stands below the first gate that it breached."""
+    yield from _sentences(judged, grown_in(run))
+
+
+def other_growth_sentences(found: Changes) -> Iterator[str]:
+    """Say what grew and shrank in the profiled targets that no sentence of :func:`change_gate_sentences` covers."""
+    left = list(found.grown)
+    for judged in found.gates:
+        if (covered := _growth(judged, left)) is not None:
+            left.remove(covered)
+    yield from changes_between(left)
+
+
+def with_growth(judged: Iterable[RunGate | ChangeGate], grown: Sequence[Grown]) -> Iterator[tuple[RunGate | ChangeGate, str | None]]:
+    """Yield each gate with what grew in its target, if it is the first gate that this profiled target breached."""
+    left = list(grown)
+    for each in judged:
+        found = _growth(each, left)
+        if found is not None:
+            left.remove(found)
+        yield each, what_grew(found) if found else None
+
+
+def _sentences(judged: Iterable[RunGate | ChangeGate], grown: Sequence[Grown]) -> Iterator[str]:
+    for each, growth in with_growth(judged, grown):
+        yield gate_sentence(each)
+        if growth:
+            yield growth
+
+
+def _growth(judged: RunGate | ChangeGate, grown: Sequence[Grown]) -> Grown | None:
+    """Return the profiled change of the cell of a gate, if it was breached."""
+    if judged.passage is not Passage.BREACHED:
+        return None
+    if isinstance(judged, ChangeGate):
+        cell: Cell | Summary = judged.at
+    elif judged.row is not None:
+        cell = judged.row.summary
+    else:
+        return None
+    return of_cell(grown, cell.target, cell.scaling, cell.workload, cell.load)
+
+
+def _outlook(judged: RunGate | ChangeGate) -> str:
+    """Say what would decide an inconclusive gate."""
+    if causes := gate_causes(judged):
+        return causes
+    where = " in each run" if isinstance(judged, ChangeGate) else ""
+    if judged.rounds_enough:
+        return f"about {judged.rounds_enough} rounds{where} would decide"
+    return f"more than {ROUNDS_PATIENCE} rounds{where} would be required"
 
 
 def change_gate_sentences(found: Changes) -> Iterator[str]:
     """List the gates that didn't pass, then the number of gates that did."""
-    yield from (gate_sentence(judged) for judged in found.gates if judged.passage is not Passage.PASSED)
+    yield from _sentences([judged for judged in found.gates if judged.passage is not Passage.PASSED], found.grown)
     if passed := sum(judged.passage is Passage.PASSED for judged in found.gates):
         yield f"{passed} of {len(found.gates)} gates passed"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from httpbench.analysis.changes import Cell
 from httpbench.analysis.history import Series
 from httpbench.analysis.rows import Group, LoadOrigin
-from httpbench.model import STEADY_S_MIN, Arrivals, ClientWork, Load, Scaling
+from httpbench.model import STEADY_S_MIN, Arrivals, ClientWork, Fault, Load, Scaling
 from httpbench.report.words.numbers import plural
 from httpbench.stats.interval import ROUNDS_MIN
 from httpbench.stats.summary import Summary
@@ -42,6 +42,8 @@ def load_options(load: Load) -> tuple[str, ...]:
         "" if load.keepalive else "--no-keepalive",
         "--tls-resumption" if load.tls_resumption else "",
         f"--requests-per-connection {load.requests_per_connection}" if load.requests_per_connection else "",
+        "--startup" if load.is_of_startup else "",
+        _fault_label(load),
     )
 
 
@@ -60,11 +62,25 @@ def method(group: Group) -> str:
         rounds = f"median of {group.rounds} rounds" if group.rounds > 1 else "1 round"
         return f"{rounds} · timed by {group.load_generator}{version}"
     threads = f", {plural(group.load.threads, 'thread')}" if group.load.threads else ""
+    if group.load.is_of_startup:
+        starts = f"median of {group.rounds} starts, ±: 95% interval" if group.rounds >= ROUNDS_MIN else plural(group.rounds, "start")
+        return f"{starts} · without a warm-up · load generator {group.load_generator}{version}{threads}"
     rounds = f"median of {group.rounds} rounds" if group.rounds > 1 else "1 round"
     rounds += f" of {plural(group.slices, 'slice')} in turns" if group.slices else ""
-    rounds += ", ± half the 95% interval" if group.rounds >= ROUNDS_MIN else ""
-    times = "response time" if any(row.summary.response_time_us for row in group.rows) else "service time"
-    return f"{rounds} · {times} · {_warmup(group)} · load generator {group.load_generator}{version}{threads}"
+    rounds += ", ±: 95% interval" if group.rounds >= ROUNDS_MIN else ""
+    return f"{rounds} · {latency_words(group)} · {_warmup(group)} · load generator {group.load_generator}{version}{threads}"
+
+
+def latency_words(group: Group) -> str:
+    """Return what the latencies of a table are."""
+    if group.has_events:
+        return "time to the first event"
+    return "response time" if not group.load.is_overload and any(row.summary.response_time_us for row in group.rows) else "service time"
+
+
+def throughput_unit(group: Group) -> str:
+    """Return the unit of the throughput in a table."""
+    return "events/s" if group.has_events else "requests/s"
 
 
 def scaling_words(scaling: Scaling, target_cores: int, workers: int | None) -> str:
@@ -88,8 +104,10 @@ def load_label(group: Group) -> str:
     """Return a label for a load that is short enough for the legend of a chart: ``64 connections, 4 in flight``."""
     load = group.load
     rate = "" if load.rate_rps is None else f"{load.rate_rps:,.0f}/s"
+    if load.share_of_peak is not None:
+        rate = f"{load.share_of_peak:.0%} of own peak"
     rising = f"{load.rate_from_rps:,.0f} to {rate}" if load.rate_from_rps else rate
-    return ", ".join(filter(None, [*_connections(load, "in flight", "no keep-alive", "requests each"), rising]))
+    return ", ".join(filter(None, [_fault_label(load), *_connections(load, "in flight", "no keep-alive", "requests each"), rising]))
 
 
 def short_place(group: Group) -> str:
@@ -100,9 +118,13 @@ def short_place(group: Group) -> str:
 def _title(group: Group) -> Iterator[str]:
     load = group.load
     rate = f"offered {load.rate_rps:,.0f} requests/s{_spacing(load)}" if load.rate_rps is not None and load.rate_from_rps is None else ""
+    if load.share_of_peak is not None:
+        rate = f"offered {load.share_of_peak:.0%} of each target's own peak{_spacing(load)}"
     unit = "streams" if load.http2 else "requests"
     parts = (
         group.workload,
+        "start-up" if load.is_of_startup else "",
+        _fault(load),
         scaling_words(group.scaling, group.target_cores, group.workers),
         *_connections(load, f"{unit} in flight per connection", _without_keepalive(load), "requests per connection"),
         rate,
@@ -115,6 +137,18 @@ def _title(group: Group) -> Iterator[str]:
         "database and load generator share cores" if group.database_shared and not group.cores_shared else "",
     )
     return filter(None, parts)
+
+
+def _fault(load: Load) -> str:
+    """Describe how one of two backends fails: ``one of two backends stalls for 8 s``. Empty if none does."""
+    if load.fault is None or load.fault_s is None:
+        return ""
+    return f"one of two backends {'stalls' if load.fault is Fault.STALL else 'is dead'} for {load.fault_s:g} s"
+
+
+def _fault_label(load: Load) -> str:
+    """Return the shortest description of how a backend fails: ``stall of a backend``. Empty if none does."""
+    return f"{load.fault} of a backend" if load.fault is not None else ""
 
 
 def protocol(load: Load) -> str:
@@ -142,9 +176,9 @@ def _without_keepalive(load: Load) -> str:
 
 
 def _rising(load: Load) -> str:
-    """Describe a rising rate: ``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
+    """Describe a changing rate: ``offered 2,000 to 5,000 requests/s, 200 more every 12 s, the last for 12 s``."""
     first, last = load.levels[0], load.levels[-1]
-    rise = f"{load.rate_step_rps:,.0f} more every {load.step_s:g} s"
+    rise = f"{load.rate_step_rps:,.0f} {'more' if last.rate_rps > first.rate_rps else 'fewer'} every {load.step_s:g} s"
     offered = f"offered {first.rate_rps:,.0f} to {last.rate_rps:,.0f} requests/s{_spacing(load)}"
     return f"{offered}, {rise}, the last for {last.duration_s:g} s"
 
@@ -154,11 +188,13 @@ def _spacing(load: Load) -> str:
 
 
 def _warmup(group: Group) -> str:
-    load = group.load
+    load, rate = group.load, " at half of the peak" if group.load.is_overload else ""
     if load.warmup_max_s is None:
         return f"warm-up {load.warmup_s:g} s"
     least_s = STEADY_S_MIN if group.slices else load.warmup_s + STEADY_S_MIN
-    return f"warm-up until steady, {least_s:g} to {load.warmup_max_s:g} s"
+    if least_s >= load.warmup_max_s:
+        return f"warm-up {least_s:g} s{rate}"
+    return f"warm-up{rate} until steady, {least_s:g} to {load.warmup_max_s:g} s"
 
 
 def _origin(origin: LoadOrigin) -> str:

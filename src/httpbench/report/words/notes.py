@@ -10,7 +10,7 @@ from httpbench.analysis.evidence import disturbances, memory_is_proportional
 from httpbench.analysis.groups import SIZE_TOLERANCE
 from httpbench.analysis.rows import Group, Row
 from httpbench.load import GENERATORS, TIMERS
-from httpbench.model import Isolation, Learned, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
+from httpbench.model import Isolation, Learned, LearnedRequests, NetworkMode, Run, Table, Trial, Tuning, VerdictKind
 from httpbench.report.words.claims import stood_still
 from httpbench.report.words.columns import LOWER_BOUND, ODD_SIZE, PARTLY, UPPER_BOUND
 from httpbench.report.words.numbers import percentage, plural
@@ -20,9 +20,10 @@ from httpbench.report.words.run import status
 from httpbench.report.words.targets import LIMITS, label, probe_legend, probe_warnings
 from httpbench.stats.delayed_acks import waiting_us
 from httpbench.stats.disturbance import disturbers
+from httpbench.stats.failover import BAD_SHARE, INTERVAL_S, SLOW_S
 from httpbench.stats.next_step import NextStep, StepKind, next_step
 from httpbench.stats.stalls import hidden_stalls
-from httpbench.text import one_line, printable
+from httpbench.text import listed, one_line, printable
 
 LOG_LINES = 12
 """Number of log lines shown below a table. The JSON export contains more lines."""
@@ -50,7 +51,12 @@ class RowNote:
 
 def row_notes(group: Group) -> list[RowNote]:
     """Return a note for each row whose verdict has reasons, in table order."""
-    return [_row_note(row) for row in group.rows if row.summary.verdict.reasons]
+    return [_row_note(row) for row in _with_reasons(group)]
+
+
+def _with_reasons(group: Group) -> list[Row]:
+    """Return the rows whose verdict has reasons, with those of the baselines that only single rows are compared with."""
+    return [row for row in (*group.rows, *group.own_baselines.values()) if row.summary.verdict.reasons]
 
 
 def legend(found: Sequence[Group], table: Table) -> list[str]:
@@ -59,8 +65,13 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
     return [
         *_generators(found),
         *_clients(found),
+        *_startup(found),
+        *_failover(found),
+        *_at_shares(found),
         *_meanings(found, table, rows),
+        *_kernel_counts(rows),
         *_marks(rows),
+        *_whole_trials(found),
         *_stalls(found),
         *_delayed_acks(found),
         *_full_handshakes(found),
@@ -68,6 +79,7 @@ def legend(found: Sequence[Group], table: Table) -> list[str]:
         *probe_legend(rows),
         *container_notes(rows),
         *_learned(rows),
+        *_learned_requests(rows),
         *_limits(rows),
         *_running(rows),
     ]
@@ -97,6 +109,41 @@ def _clients(found: Sequence[Group]) -> Iterator[str]:
         yield "idle: the client waited for more than half of the time."
 
 
+def _startup(found: Sequence[Group]) -> Iterator[str]:
+    loads = {group.load for group in found if group.load.is_of_startup}
+    if not loads:
+        return
+    rests = listed(sorted({f"{load.rest_s:g} s" for load in loads}))
+    yield "Ready: from the execution of the program to the end of its first correct response. First: service time of that request."
+    yield "To steady: from the beginning of the load until throughput is within 5% of its final level, in whole tenths of a second."
+    yield f"Memory ready, peak, after: after the first response, during the load, and {rests} after the load."
+    yield "Size: files of the build, without caches and without programs of the system; in a container, the image."
+    yield "Verdict: what limited the load after the start."
+
+
+def _failover(found: Sequence[Group]) -> Iterator[str]:
+    loads = {group.load for group in found if group.load.fault is not None}
+    if not loads:
+        return
+    yield "Failed: requests without a correct response from the failure of the backend to the end; %: of those due until its return."
+    bad = f"more than {BAD_SHARE:.0%} of the requests failed or took {SLOW_S:g} s"
+    yield f"Avoided after: from the failure of the backend to the end of the last {INTERVAL_S:g} s in which {bad}, before its return."
+    yield "Used again after: from the return of the backend until it handled half as many requests per second as before, and continued."
+    yield f"{LOWER_BOUND.strip()} before a time: the backend returned before it was avoided, or the load ended before it was used again."
+
+
+def _at_shares(found: Sequence[Group]) -> Iterator[str]:
+    loads = [group.load for group in found if group.load.share_of_peak is not None]
+    if not loads:
+        return
+    yield "Peak: a target's median requests/s without a rate, in this run. Each target has its own rate, so rows are not ranked."
+    if any(group.own_baselines for group in found):
+        yield "Added at a share of the peak: difference to the backend alone at the same rate, in turns with the proxy."
+    if any(load.is_overload for load in loads):
+        yield "Goodput: correct responses/s above the peak. Failed: without a correct response, in percent of those that were sent."
+        yield "Latency above the peak: service time, because requests wait longer and longer before they are sent."
+
+
 def _meanings(found: Sequence[Group], table: Table, rows: Sequence[Row]) -> Iterator[str]:
     if any(row.summary.cpu_cores for row in rows):
         kind = "shared pages are split among processes" if memory_is_proportional(found) else "shared pages count once per process"
@@ -123,11 +170,24 @@ _CPU_AND_MEMORY = {
         "Memory, Memory mean: peak and mean of the proxy"
     ),
     Table.COMMANDS: "CPU: mean over the measurement, of the whole process tree; 100 is one core. Memory, Memory mean: peak and mean",
+    Table.STARTUP: "Memory: of the whole process tree",
+    Table.FAILOVER: "CPU: mean cores of the proxy over the measurement. Memory: peak of the proxy",
     Table.APP_SERVERS: (
         "CPU peak, CPU mean: the highest sample, and the mean over the measurement, of the whole process tree; 100 is one core. "
         "RAM, RAM mean: peak and mean, of the whole process tree"
     ),
 }
+
+
+def _kernel_counts(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.kernel for row in rows):
+        yield "Syscalls/req, Switches/req, Writes/req, B/write, Packets/req, Faults/req: counts of the kernel in the profiled round."
+    yield from _uncounted_calls(rows)
+
+
+def _uncounted_calls(rows: Sequence[Row]) -> Iterator[str]:
+    if any(row.kernel and row.kernel.syscalls is None for row in rows):
+        yield "System calls were not counted: this requires perf and access to the kernel's tracepoints. Run httpbench as root."
 
 
 def _marks(rows: Sequence[Row]) -> Iterator[str]:
@@ -151,9 +211,22 @@ def _parentheses(rows: Sequence[Row]) -> Iterator[str]:
         yield f"(…) Measured in {kind} rounds: not ranked and not compared."
 
 
+def _whole_trials(found: Sequence[Group]) -> Iterator[str]:
+    """Name the targets that took no turns in a table measured in slices."""
+    rows = {row.target.id: row for group in found if group.slices for row in group.rows if _is_whole(row)}
+    if rows:
+        named = ", ".join(label(row.target) for row in rows.values())
+        yield f"Measured in whole trials, because their responses can take longer than a slice: {named}."
+
+
+def _is_whole(row: Row) -> bool:
+    return any(trial.plan.slices is None for trial in row.trials)
+
+
 def _stalls(found: Sequence[Group]) -> Iterator[str]:
     """Name the targets whose p99 hides stalls."""
-    hidden = {row.target.id: (row, stalls) for group in found for row in group.rows if (stalls := hidden_stalls(row.trials))}
+    with_p99 = [group for group in found if not group.load.is_of_startup]
+    hidden = {row.target.id: (row, stalls) for group in with_p99 for row in group.rows if (stalls := hidden_stalls(row.trials))}
     if hidden:
         named = "; ".join(f"{label(row.target)} {stood_still(stalls)}" for row, stalls in hidden.values())
         yield f"p99 hides stalls, which `--rate` shows: {named}."
@@ -209,6 +282,31 @@ def _learned(rows: Sequence[Row]) -> Iterator[str]:
             yield f"Correct response of {', '.join(targets)}, learned: {kept}, and one body of {plural(learned.body_bytes, 'byte')}."
 
 
+def _learned_requests(rows: Sequence[Row]) -> Iterator[str]:
+    """Describe the correct responses that were learned for several requests, grouping targets for which they are alike."""
+    names: dict[LearnedRequests, list[str]] = {}
+    for row in rows:
+        if found := next((trial.learned_requests for trial in row.trials if trial.learned_requests), None):
+            own = names.setdefault(found, [])
+            own += [] if row.target.framework in own else [row.target.framework]
+    for learned, targets in names.items():
+        yield f"Correct responses of {', '.join(targets)}, learned {_of_requests(learned)}"
+
+
+def _of_requests(learned: LearnedRequests) -> str:
+    common, requests = learned.common, plural(learned.count, "request")
+    if common is None:
+        which = f"for each of {requests}" if learned.learned == learned.count else f"for {learned.learned:,} of {requests}"
+        if learned.bodies == 0:
+            return f"{which}: status and media type. Their bodies change, so bodies were not checked."
+        bodies = "body" if learned.bodies == learned.learned else f"the bodies of {learned.bodies:,} of them, which do not change"
+        return f"{which}: status, media type and {bodies}."
+    kept = f"from {learned.learned:,} of {requests}: status {common.status}" + (f", {common.content_type}" if common.content_type else "")
+    if common.body_bytes is None:
+        return f"{kept}. Their bodies differ, so bodies were not checked."
+    return f"{kept}, and one body of {plural(common.body_bytes, 'byte')}."
+
+
 def _running(rows: Sequence[Row]) -> Iterator[str]:
     names = sorted({row.target.framework for row in rows if row.target.url is not None})
     if names:
@@ -258,7 +356,7 @@ def brief_notes(run: Run, trials: Sequence[Trial], found: Sequence[Group], sourc
         *_warnings(found),
     ]
     if len(lines) < BRIEF_LINES_MAX:
-        lines += _parentheses(rows)
+        lines += [*_parentheses(rows), *_uncounted_calls(rows)]
     if len(lines) <= BRIEF_LINES_MAX:
         return lines
     return [*lines[: BRIEF_LINES_MAX - 1], f"{len(lines) - BRIEF_LINES_MAX + 1} more notes: {explaining(source or run.id)}"]
@@ -268,10 +366,8 @@ def _without_results(found: Sequence[Group]) -> Iterator[str]:
     """Say why targets have no results, listing each reason once."""
     seen = set()
     for group in found:
-        without = {row.target.id for row in group.rows if not row.counts}
-        for note in row_notes(group):
-            line = _reason(note)
-            if note.id in without and line not in seen:
+        for row in _with_reasons(group):
+            if not row.counts and (line := _reason(_row_note(row))) not in seen:
                 seen.add(line)
                 yield line
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from httpbench.model import BETWEEN_EVENTS, FIRST_BYTE, FIRST_EVENT
 from httpbench.stats.ranks import RankRange
 
 DIGITS = 4
@@ -56,9 +57,18 @@ def figure_text(value: float | None) -> str:
     return f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:f}".rstrip("0").rstrip(".")
 
 
+_PREFIXES = {FIRST_BYTE: "TTFB ", FIRST_EVENT: "First event ", BETWEEN_EVENTS: "Between "}
+
+
 def figure_name(figure: str) -> str:
-    """Return the displayed name of a metric: ``p99.9`` for ``p99_9``."""
-    return figure.replace("_", ".")
+    """Return the displayed name of a metric: ``p99.9`` for ``p99_9``, ``TTFB p99`` for ``ttfb_p99``."""
+    prefix = next((prefix for prefix in _PREFIXES if figure.startswith(prefix)), "")
+    return _PREFIXES.get(prefix, "") + figure.removeprefix(prefix).replace("_", ".")
+
+
+def column_name(figure: str) -> str:
+    """Return the name of a metric on the command line: ``p99.9`` for ``p99_9``, ``ttfb-p99`` for ``ttfb_p99``."""
+    return figure_name(figure).lower().replace(" ", "-")
 
 
 def plural(count: int, noun: str, several: str | None = None) -> str:

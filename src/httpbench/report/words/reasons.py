@@ -197,6 +197,8 @@ def _hopeless(data: Data) -> str:
 SENTENCES: dict[ReasonKind, Sentence] = {
     ReasonKind.TEXT: lambda data: str(data["text"]),
     ReasonKind.NO_CORRECT_RESPONSE: lambda data: f"no correct response{_errors(data)}",
+    ReasonKind.NO_EVENT: lambda data: f"no event arrived{_errors(data)}",
+    ReasonKind.EVENTS_LOST: lambda data: f"{plural(data['lost'], 'event')} lost: ids are missing in {plural(data['streams'], 'stream')}",
     ReasonKind.WRONG_RESPONSES: lambda data: f"{data['wrong']:,} of {data['completed']:,} responses were wrong{_errors(data)}",
     ReasonKind.WRONG_SAMPLES: _wrong_samples,
     ReasonKind.REQUESTS_FAILED: lambda data: f"{data['share']:.2%} of requests failed, more than {data['limit_share']:.2%}{_errors(data)}",
@@ -254,6 +256,10 @@ SENTENCES: dict[ReasonKind, Sentence] = {
     ReasonKind.DATABASE_DIED_UNDER_LOAD: "the database died under the load ({death})",
     ReasonKind.OUT_OF_MEMORY: "out of memory: the kernel killed processes inside the container at its memory limit ({kills} so far)",
     ReasonKind.WRONG_AFTER_LOAD: lambda data: f"after the load the target {'; '.join(data['problems'])}",
+    ReasonKind.DATABASE_NOT_ASKED: (
+        "the database received {selects:,} SELECT statements for {responses:,} responses, which require {required_selects:,}: "
+        "the target did not ask it each time"
+    ),
     ReasonKind.DATABASE_NOT_READ: (
         "the database read {rows:,} rows for {responses:,} responses, which require {required_rows:,}: the target did not ask it each time"
     ),
@@ -261,7 +267,15 @@ SENTENCES: dict[ReasonKind, Sentence] = {
         "the database wrote {rows:,} rows for {responses:,} responses, which require {required_rows:,}: "
         "the target did not write its updates"
     ),
+    ReasonKind.FAILED_BEFORE_FAULT: "{failed:,} requests failed before the backend did",
+    ReasonKind.SECOND_BACKEND_UNUSED: "the proxy sent only {share:.0%} of the requests to the second backend before it failed",
     ReasonKind.BACKEND_NOT_ASKED: ("the backend handled {requests:,} requests for {responses:,} responses: the proxy responded without it"),
+    ReasonKind.BACKEND_NOT_CONNECTED: (
+        lambda data: (
+            f"the backend accepted {plural(data['accepted'], 'connection')} for {data['opened']:,} of the load generator: "
+            "the proxy did not relay each of them"
+        )
+    ),
     ReasonKind.BYTES_DIFFER: "bytes were lost, changed or invented between backend and load generator",
     ReasonKind.BYTES_MAY_BE_LOST: "httpbench verify {target} shows whether bytes are lost",
     ReasonKind.CRASHED_ON_SIGTERM: "crashed on SIGTERM ({exit})",

@@ -48,7 +48,7 @@ def origin(run: Run, trials: Sequence[Trial]) -> list[str]:
 def status(run: Run, trials: Sequence[Trial]) -> Iterator[str]:
     """Say how many trials an incomplete run has made."""
     made = sum(trial.plan.attempt == 0 for trial in trials)
-    ended_early = made < len(run.plan) and run.precision is None
+    ended_early = made < len(run.plan) and run.precision is None and not run.looks
     if run.search:
         if run.status is not RunStatus.FINISHED:
             yield f"{run.status} after {plural(made, 'trial')}"

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from httpbench.analysis.compared import differences
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import PartMeasurement
-from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, UPPER_BOUND, Column, latency_title
+from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, UNKNOWN_BOUND, UPPER_BOUND, Column, latency_title
 from httpbench.report.words.numbers import figure_name, four_digits, half_width_text, percentage, three_digits
 from httpbench.report.words.targets import short_name
-from httpbench.stats.composite import WEIGHTS, Composite
+from httpbench.stats.composite import WEIGHTS, Composite, Score
 from httpbench.stats.figures import THROUGHPUT
 from httpbench.stats.overhead import Difference, share_of
 
@@ -93,31 +93,31 @@ _OVERHEAD_NEEDS = {"p50": ALWAYS, "p90": 4, "p95": 9, "p99": ALWAYS, "p99_9": 1,
 def overhead_table(group: Group, baseline: str | None) -> tuple[list[Column], list[Row]] | None:
     """Return the columns and rows of the table of overheads, or ``None`` if no proxy can be compared with the baseline."""
     found = differences(group, baseline)
+    baselines = {row.target.id: theirs for row in group.rows if (theirs := group.baseline_of(row.target.id, baseline)) is not None}
     rows = [row for row in group.rows if found.get(row.target.id)]
-    theirs = group.row(baseline)
-    if not rows or theirs is None:
+    if not rows:
         return None
     columns = [Column("target", "Proxy", "", lambda row: short_name(row.target), ALWAYS, is_number=False, is_name=True)]
     if group.load.rate_rps is None:
-        columns.append(Column("rps", "Requests/s", "of baseline", lambda row: _throughput_share(row, theirs), ALWAYS))
-    columns += [_overhead_column(name, need, found, theirs) for name, need in _OVERHEAD_NEEDS.items()]
+        columns.append(Column("rps", "Requests/s", "of baseline", lambda row: _throughput_share(row, baselines[row.target.id]), ALWAYS))
+    columns += [_overhead_column(name, need, found, baselines) for name, need in _OVERHEAD_NEEDS.items()]
     return columns, rows
 
 
-def _overhead_column(name: str, need: int, found: Mapping[str, Mapping[str, Difference]], theirs: Row) -> Column:
+def _overhead_column(name: str, need: int, found: Mapping[str, Mapping[str, Difference]], baselines: Mapping[str, Row]) -> Column:
     def text(row: Row) -> str:
         difference = found[row.target.id].get(name)
         # If a row's throughput is a lower bound, its latencies may be lower than measured.
-        return "" if difference is None else _bound(theirs, row) + difference_text(difference)
+        return "" if difference is None else bound_mark(baselines[row.target.id], row) + difference_text(difference)
 
     return Column(figure_name(name), latency_title(name), "µs", text, need)
 
 
-def _bound(lower: Row, upper: Row) -> str:
-    """Return ``LOWER_BOUND`` if only ``lower`` is a lower bound, ``UPPER_BOUND`` if only ``upper`` is one, else an empty string."""
-    if lower.is_lower_bound == upper.is_lower_bound:
-        return ""
-    return LOWER_BOUND if lower.is_lower_bound else UPPER_BOUND
+def bound_mark(lower: Row, upper: Row) -> str:
+    """Return the mark of a ratio or difference: ``lower`` is the row whose lower bound makes it a lower bound, ``upper`` is the other."""
+    if lower.is_lower_bound and upper.is_lower_bound:
+        return UNKNOWN_BOUND
+    return LOWER_BOUND if lower.is_lower_bound else UPPER_BOUND if upper.is_lower_bound else ""
 
 
 def difference_text(difference: Difference) -> str:
@@ -128,16 +128,27 @@ def difference_text(difference: Difference) -> str:
 
 
 def _throughput_share(row: Row, theirs: Row) -> str:
+    """Format throughput relative to the baseline: ``≥ 88.5 ± 17.6 %``.
+
+    On shared cores, the load generator's own time makes the two look more alike than they are, so an interval would mean nothing.
+    """
     found = share_of(row.trials, theirs.trials, THROUGHPUT.of)
     if found is None:
         return ""
     ratio, reach = found
-    return f"{_bound(row, theirs)}{ratio * 100:.1f}" + (f" ± {half_width_text(reach)}" if reach is not None else "") + " %"
+    if row.shares_cores:
+        return f"{UPPER_BOUND if ratio < 1 else LOWER_BOUND}{ratio * 100:.1f} %"
+    return f"{bound_mark(row, theirs)}{ratio * 100:.1f}" + (f" ± {half_width_text(reach)}" if reach is not None else "") + " %"
 
 
 # --- composite score ------------------------------------------------------------------------------------------------------------
 
 COMPOSITE = "Composite score, with TechEmpower's weights"
+
+BOUNDS_MEANING = (
+    f"{LOWER_BOUND} and {UPPER_BOUND}: the true score may be higher or lower, because a result is only a bound or cores are shared. "
+    f"{UNKNOWN_BOUND}: either."
+)
 
 
 def composite_table(found: Composite) -> TextTable:
@@ -145,8 +156,14 @@ def composite_table(found: Composite) -> TextTable:
     rows = []
     for score in found.scores:
         between = f"{three_digits(score.interval.low)} – {three_digits(score.interval.high)}" if score.interval else ""
-        rows.append((score.target, (LOWER_BOUND if score.is_lower_bound else "") + three_digits(score.percent), between))
+        rows.append((score.target, _mark(score) + three_digits(score.percent), between))
     return TextTable([("Target", ""), ("% of best", ""), ("95% interval", "")], rows)
+
+
+def _mark(score: Score) -> str:
+    if score.may_be_lower and score.may_be_higher:
+        return UNKNOWN_BOUND
+    return LOWER_BOUND if score.may_be_higher else UPPER_BOUND if score.may_be_lower else ""
 
 
 def composite_note(found: Composite) -> str:
@@ -157,5 +174,7 @@ def composite_note(found: Composite) -> str:
     if missing:
         note += f" Not measured: {', '.join(missing)}."
     if found.left_out:
-        note += f" Without a score, because a test is missing: {', '.join(found.left_out)}."
+        note += f" Without a score, because a test is missing or lost too many rounds: {', '.join(found.left_out)}."
+    if any(score.may_be_lower or score.may_be_higher for score in found.scores):
+        note += f" {BOUNDS_MEANING}"
     return note

@@ -21,6 +21,10 @@ LIMITS = {
     Limit.NO_KEEPALIVE: "opens a new connection for each request",
     Limit.NO_HALF_CLOSE: "closes both directions when one of them ends",
     Limit.STALLS: "sometimes keeps the last bytes after the sender has ended",
+    Limit.FORWARDS_HOP_BY_HOP: "forwards fields that are meant only for the proxy",
+    Limit.NO_INTERIM: "may fail if status 103 precedes the final response",
+    Limit.HIDES_TRUNCATION: "may present a truncated response as complete",
+    Limit.NO_EARLY_RESPONSE: "withholds a response until the client has sent its whole request",
 }
 
 NEVER = "never built"

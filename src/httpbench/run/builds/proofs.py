@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from httpbench import host
-from httpbench.model import Frozen, Proof, Scaling, Target
+from httpbench.model import Frozen, Proof, ProxyOutcome, Scaling, Target
 from httpbench.paths import root
 from httpbench.run.builds import build
 from httpbench.run.builds.prepare import Built, toolchains
@@ -54,8 +54,15 @@ def mark_verified(target: Target, passed: Sequence[Scaling], failed: Sequence[Sc
     return scaling
 
 
-def proof_of(target: Target, scaling: tuple[Scaling, ...], built: Built) -> Proof:
-    """Return the proof of a verification that has just ended on this machine, with the scalings that passed."""
+def proof_of(target: Target, scaling: tuple[Scaling, ...], built: Built, ambiguous: dict[str, ProxyOutcome] | None = None) -> Proof:
+    """Return the proof of a verification that has just ended on this machine.
+
+    Args:
+        target: The target.
+        scaling: The scalings that passed.
+        built: The builds, with the version of the target.
+        ambiguous: What a proxy in HTTP mode did with ambiguous requests.
+    """
     return Proof(
         id=target.id,
         date=datetime.datetime.now(datetime.UTC).date(),
@@ -64,6 +71,7 @@ def proof_of(target: Target, scaling: tuple[Scaling, ...], built: Built) -> Proo
         version=built.versions.get(target.id),
         scaling=scaling,
         sources=sources_of(target),
+        ambiguous=ambiguous or {},
     )
 
 

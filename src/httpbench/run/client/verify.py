@@ -32,7 +32,12 @@ def verify_client(target: Target, scaling: Scaling, workload: Workload, folder: 
     keeps_none = Limit.NO_KEEPALIVE in target.limits
     clauses = _clauses(client, workload.request.path, keeps_none)
     return verified(
-        target, scaling, (contract.Check(name, problem, limit, limit is not None and keeps_none) for name, problem, limit in clauses)
+        target,
+        scaling,
+        (
+            contract.Check(name, problem, limit, limit is not None and keeps_none, () if limit is None else (limit,))
+            for name, problem, limit in clauses
+        ),
     )
 
 

@@ -15,17 +15,17 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from httpbench.databases import SYSTEMS, Counts, System
+from httpbench.databases import SYSTEMS, Counts, System, tables_of
 from httpbench.databases.systems import DATA, INSIDE, counts
 from httpbench.errors import ContainerError, StartError
 from httpbench.host import capture
 from httpbench.host.scratch import scratch_folder
 from httpbench.isolate import Command, Container, Launch, ProcessTree, free_port, require_free
 from httpbench.isolate import engine as command_line
-from httpbench.model import DatabaseRun, NetworkMode
+from httpbench.model import DatabaseRun, NetworkMode, Workload
 from httpbench.run.builds.image import image_of
 from httpbench.run.load.place import Sampler
 from httpbench.run.trial.context import Reachable
@@ -42,9 +42,12 @@ POLL_S = 0.05
 EVERY_ADDRESS = "0.0.0.0"  # address to listen on inside a container with its own network
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunningDatabase:
-    """A database that responds to queries."""
+    """A database that responds to queries.
+
+    Call ``mark()`` just before the load, and ``record()`` after the target has stopped.
+    """
 
     system: System
     host: str
@@ -54,6 +57,8 @@ class RunningDatabase:
     folder: Path
     """Folder of the database's scripts and data. For a container, a path inside the container."""
     log: Path
+    _tables: tuple[str, ...] = ()
+    _before: Counts = field(default_factory=lambda: Counts(0, 0, 0, 0))
 
     @property
     def reachable(self) -> Reachable:
@@ -80,16 +85,17 @@ class RunningDatabase:
             raise StartError(f"{self.system.title} refused a query: {done.stderr.strip().splitlines()[-1:]}")
         return done.stdout.strip()
 
-    def counts(self) -> Counts:
-        """Wait until targets have closed their connections, and return how many rows the database has read and written so far."""
+    def mark(self, workload: Workload) -> None:
+        """Begin to count the work for a workload. Work that was done before doesn't count."""
+        self._tables = tables_of(workload)
+        self._before = self._counts()
+
+    def record(self) -> DatabaseRun:
+        """Wait until targets have closed their connections, and return the database's record in a trial, with the work since the mark."""
         deadline = time.monotonic() + SESSIONS_LIMIT_S
         while int(self.ask(self.system.sessions_query)) and time.monotonic() < deadline:
             time.sleep(POLL_S)
-        return counts(self.ask(self.system.counts_query))
-
-    def record(self, before: Counts) -> DatabaseRun:
-        """Return the database's record in a trial, including the numbers of rows read, scanned and written since ``before``."""
-        counted = self.counts().since(before)
+        counted = self._counts().since(self._before)
         version = self.ask(self.system.version_query).split()[0]
         return DatabaseRun(
             system=self.system.name,
@@ -97,7 +103,11 @@ class RunningDatabase:
             rows_read=counted.read,
             rows_scanned=counted.scanned,
             rows_written=counted.written,
+            selects=counted.selects,
         )
+
+    def _counts(self) -> Counts:
+        return counts(self.ask(self.system.counting(self._tables)))
 
 
 @contextmanager

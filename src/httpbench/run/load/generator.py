@@ -50,12 +50,10 @@ def run_generator(generator: LoadGenerator, job: Job, subject: Subject, report: 
         finally:
             observed = window.close()
         output = Output(running.stdout(), stderr, exits[0].code if exits else 0)
-    return UnderLoad(measured(generator, job, output, died, subject.backend), observed, died, tuple(command))
+    return UnderLoad(measured(generator, job, output, died, subject), observed, died, tuple(command))
 
 
-def measured(
-    generator: LoadGenerator, job: Job, output: Output, died: str | None, backend: RunningTarget | None = None
-) -> Measurement | None:
+def measured(generator: LoadGenerator, job: Job, output: Output, died: str | None, subject: Subject) -> Measurement | None:
     """Parse the generator's output, check the kept responses, and return the measurement.
 
     If the output can't be parsed, returns ``None`` if the target died, and otherwise raises :class:`LoadError`.
@@ -67,7 +65,10 @@ def measured(
             raise
         return None
     kept = generator.kept_responses(job, output)
-    return with_sampled_bodies(found, kept, _direct_response(backend, job) if kept and backend else None)
+    if job.load.fault is not None:  # error messages of the proxy are expected, and counted as failed requests
+        kept = tuple(one for one in kept if http.parsed(one.head, one.body).status == job.status)
+    direct = _direct_response(subject.backend, job) if kept and subject.backend else None
+    return with_sampled_bodies(found, kept, direct, subject.mode, fresh_rows=job.fresh_rows)
 
 
 def _direct_response(backend: RunningTarget, job: Job) -> http.Response | None:

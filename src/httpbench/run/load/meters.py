@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from httpbench.isolate import Container
-from httpbench.model import Cores, Observed
+from httpbench.model import Cores, Observed, ProxyMode
 from httpbench.run.database.running import RunningDatabase
 from httpbench.run.load.place import RunningGenerator, Sampler
 from httpbench.run.trial.running import RunningTarget
@@ -23,6 +23,8 @@ class Subject:
     """Server behind a proxy, or ``None`` if the target isn't a proxy."""
     database: RunningDatabase | None = None
     """Database that the target uses, or ``None``."""
+    mode: ProxyMode = ProxyMode.TCP
+    """What the target relays, if it is a proxy."""
 
 
 class Meters:
@@ -53,8 +55,12 @@ class Meters:
         self._quota = SharedQuotaMeter()
         self._network.mark()
         self._generator.mark()
-        programs = {"target_usage": subject.target, "backend_usage": subject.backend, "database_usage": subject.database}
-        self._samplers = {name: sampler for name, program in programs.items() if program and (sampler := program.sampler())}
+        samplers = {
+            "target_usage": subject.target.sampler(subject.cores.target),
+            "backend_usage": subject.backend.sampler() if subject.backend else None,
+            "database_usage": subject.database.sampler() if subject.database else None,
+        }
+        self._samplers = {name: sampler for name, sampler in samplers.items() if sampler}
         for sampler in self._samplers.values():
             sampler.start()
         self._occupancy = OccupancyMeter(subject.cores.measured)

@@ -19,6 +19,9 @@ from httpbench.run.load.lines import StderrLines
 from httpbench.run.load.place import HERE, LoadPlace
 from httpbench.stats.steady import is_warm
 
+OVERLOAD_WARMUP_SHARE = 0.5
+"""Rate of the warm-up of an overload, as a share of the peak."""
+
 WINDOW_S = 0.1
 SLACK_S = 15.0  # time for connecting and ending, in addition to the load's own time
 LOG_TAIL_LINES = 100
@@ -70,10 +73,15 @@ def warm_up_until_steady(
 
 
 def _warmup_job(job: Job) -> Job:
-    """Return the job of the warm-up: the same load with constant arrivals, for the maximum time. A rising rate stays at its first step."""
+    """Return the job of the warm-up: the same load with constant arrivals, for the maximum time.
+
+    A rising rate stays at its first step. The warm-up of an overload offers half of the peak, so that no requests are left over from it.
+    """
     given = job.load
     assert given.warmup_max_s is not None
     rate = given.rate_from_rps or given.rate_rps
+    if rate is not None and given.share_of_peak is not None and given.is_overload:
+        rate *= OVERLOAD_WARMUP_SHARE / given.share_of_peak
     flat = {"arrivals": Arrivals.CONSTANT, "rate_rps": rate, "rate_from_rps": None, "rate_step_rps": None, "step_s": None}
     time_limits = {"duration_s": given.warmup_max_s - given.warmup_s, "warmup_s": 0.0, "warmup_max_s": None}
     return replace(job, load=given.model_copy(update={**flat, **time_limits}), interval_s=WINDOW_S)

@@ -7,12 +7,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from httpbench.errors import UsageError
-from httpbench.model import STEADY_S_MIN, Load
+from httpbench.model import STEADY_S_MIN, Arrivals, Load
 
 RATES = ("rate_rps", "rate_from_rps", "rate_step_rps")
-TIMES = ("duration_s", "warmup_s")
+TIMES = ("duration_s", "warmup_s", "fault_at_s", "fault_s")
 SHORT_WARMUP_SHARE = 0.5
 """Length of the warm-up relative to the measurement if the measurement is too short for a warm-up until throughput is steady."""
+
+OVERLOAD_CONNECTIONS = 1000
+"""Minimum number of connections of an overload. With as few connections as in the closed loop, the target would get no more requests at
+once, because further requests would wait in the load generator."""
 
 STEP_GRAIN_S = 0.5
 """Granularity to which scaled steps are rounded up, in seconds. Each step then contains a whole number of the generator's intervals."""
@@ -36,6 +40,18 @@ def load_of(fields: Mapping[str, Any], *, scale: float = 1.0, cap_rps: float | N
         held_s = values.get("duration_s", Load.model_fields["duration_s"].default * scale)
         values["duration_s"] = _rising_s(values) + max(held_s, values["step_s"])
     return Load.model_validate(values)
+
+
+def at_share(closed: Load, share: float, arrivals: Arrivals = Arrivals.POISSON) -> Load:
+    """Return the open loop at a share of each target's own peak, which the closed loop measures.
+
+    The warm-up of an overload is separate, at a lower rate, so that no requests are left over from it when the overload begins.
+    """
+    changes: dict[str, Any] = {"share_of_peak": share, "arrivals": arrivals}
+    if share > 1:
+        changes |= {"connections": max(OVERLOAD_CONNECTIONS, closed.connections), "warmup_s": 0.0}
+        changes |= {"warmup_max_s": max(closed.warmup_max_s or closed.warmup_s, STEADY_S_MIN)}
+    return Load.model_validate({**closed.model_dump(), **changes})
 
 
 def _warmup_for(values: Mapping[str, Any]) -> dict[str, float | None]:

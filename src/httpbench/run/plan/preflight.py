@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from httpbench import load
 from httpbench.errors import RequirementError, UsageError
 from httpbench.load import LoadGenerator
 from httpbench.model import Load, Target, TrialPlan
@@ -80,10 +81,12 @@ def require_programs(spec: RunSpec) -> None:
     is missing.
     """
     planned_targets = {planned.target for planned in spec.plan.trials}
-    _require_commands(target for name, target in spec.targets.items() if name in planned_targets)
+    require_commands(target for name, target in spec.targets.items() if name in planned_targets)
     for kind in {spec.targets[planned.target].kind for planned in spec.plan.trials}:
         for generator in spec.generators.values():
             KINDS[kind].require_programs(generator)
+    if any(planned.load.is_of_startup for planned in spec.plan.trials):
+        load.timer("native").program()
     backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
     for name in dict.fromkeys(filter(None, backends)):
         if missing := unmet(spec.targets[name]):
@@ -91,8 +94,11 @@ def require_programs(spec: RunSpec) -> None:
             raise RequirementError(f"{name}, the server behind the proxies, requires {reasons}", hint=fix)
 
 
-def _require_commands(targets: Iterable[Target]) -> None:
-    """Check that the user's commands exist, unless a preparation command or another ``PATH`` might provide them."""
+def require_commands(targets: Iterable[Target]) -> None:
+    """Check that the user's commands exist, unless a preparation command or another ``PATH`` might provide them.
+
+    Raises :class:`~httpbench.errors.UsageError` if one is missing.
+    """
     for target in targets:
         if target.language != LANGUAGE or not target.run or target.isolation or target.prepare or "PATH" in target.env:
             continue

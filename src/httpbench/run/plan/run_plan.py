@@ -1,7 +1,8 @@
 """The plan of a run: all trials and their order.
 
 Each round contains one trial of each combination, in a new random order. If the machine slows down for a minute in several
-rounds, different targets are therefore affected.
+rounds, different targets are therefore affected. Loads at a share of each target's own peak follow after the last round of all other loads,
+which measure the peaks.
 """
 
 from __future__ import annotations
@@ -60,22 +61,27 @@ def make_plan(matrix: Matrix, cores_for: Callable[[Scaling], Cores], seed: int) 
             continue
         loads = []
         for load in matrix.own_loads.get(target.id, matrix.loads):
-            if protocol := undeclared(target, tls=load.tls, http2=load.http2):
+            if load.fault is not None and target.two_backends is None:
+                skipped[f"two backends of {target.id}"] = "not declared in its target.toml"
+            elif protocol := undeclared(target, tls=load.tls, http2=load.http2):
                 skipped[f"{protocol} of {target.id}"] = "not declared in its target.toml"
             else:
                 loads.append(load)
+        loads = [load if load.share_of_peak is None else load.model_copy(update={"peak_of": target.id}) for load in loads]
         served = [workload for workload in matrix.workloads if matrix.serves(target, workload)]
         if not served:
             skipped[target.id] = f"declares no path for {' or '.join(matrix.workloads)}, only for {', '.join(target.paths)}"
         cells += [(target, *way) for way in product(scalings, served, loads, matrix.load_generators)]
     if matrix.baseline is not None:
-        ways = {(_filling(scaling), workload, load, generator): None for _, scaling, workload, load, generator in cells}
+        compared = [cell for cell in cells if not cell[3].is_overload]  # the baseline isn't overloaded at the same rate
+        ways = {(_filling(scaling), workload, load, generator): None for _, scaling, workload, load, generator in compared}
         cells += [(matrix.baseline, *way) for way in ways]
     order = random.Random(seed)
     trials: list[TrialPlan] = []
-    for number in range(matrix.rounds):
-        order.shuffle(cells)
-        for target, scaling, workload, load, generator in cells:
+    peaks, at_shares = ([cell for cell in cells if (cell[3].share_of_peak is None) is is_peak] for is_peak in (True, False))
+    for part, number in product((peaks, at_shares), range(matrix.rounds)):
+        order.shuffle(part)
+        for target, scaling, workload, load, generator in part:
             trials.append(
                 TrialPlan(
                     number=len(trials),

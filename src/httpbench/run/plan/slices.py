@@ -20,6 +20,8 @@ SLICE_S_MIN = 0.1
 SLICES_MIN = 4
 """Minimum number of slices. A short measurement has shorter slices instead of fewer slices."""
 
+SAME_PORT = "all of them use the same port"
+
 
 class Interleave(StrEnum):
     """Ways in which the targets of a table alternate."""
@@ -82,16 +84,33 @@ def _has_fixed_port(target: Target) -> bool:
 
 def why_not(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str | None:
     """Return why the targets of a table can't take turns, or ``None`` if they can."""
+    if len(table) < 2:
+        return "there is only one target"
+    return why_no_slices(spec, table, is_here=is_here) or (SAME_PORT if _use_same_port(spec, table) else None)
+
+
+def why_no_slices(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str | None:
+    """Return why no target of a table can be measured in slices, even alone, or ``None`` if each can."""
     targets, workload, load = [spec.targets[one.target] for one in table], spec.workloads[table[0].workload], table[0].load
-    fixed_ports = [target for target in targets if _has_fixed_port(target)]
     reasons = {
-        "there is only one target": len(table) < 2,
         "clients are measured as whole processes": any(target.kind is Kind.CLIENT for target in targets),
+        "each start is measured by itself": load.is_of_startup,
         "a server that was already running cannot be frozen": any(target.url is not None for target in targets),
         "only the native load generator can measure in slices": not isinstance(spec.generators[table[0].load_generator], Native),
         "load hosts cannot measure in slices": not is_here,
+        "event streams don't end with a slice": workload.sse,
         "the rate rises": load.step_s is not None,
-        "their databases would run at the same time": any(database_of(target, workload) for target in targets),
-        "all of them use the same port": spec.port is not None or len(fixed_ports) > 1,
+        "one of the backends fails": load.fault is not None,
+        "each target has its own database": any(database_of(target, workload) for target in targets),
     }
     return next((reason for reason, applies in reasons.items() if applies), None)
+
+
+def alternating(spec: RunSpec, planned: Sequence[TrialPlan]) -> list[list[TrialPlan]]:
+    """Group trials in slices by table. Targets that use the same port are in groups of their own."""
+    tables = _tables(planned)
+    return [group for table in tables for group in ([[one] for one in table] if _use_same_port(spec, table) else [table])]
+
+
+def _use_same_port(spec: RunSpec, table: Sequence[TrialPlan]) -> bool:
+    return spec.port is not None or sum(_has_fixed_port(spec.targets[one.target]) for one in table) > 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from httpbench.host import Topology
 from httpbench.load import Tool
 from httpbench.model import Gate, Precision, Search, Table, Target, Workload
+from httpbench.profile import Profilers
 from httpbench.run.load.place import HERE, BackendPlace, LoadPlace
 from httpbench.run.plan.run_plan import RunPlan
 from httpbench.run.trial.context import START_LIMIT_S
@@ -33,6 +34,8 @@ class RunSpec:
     """Whether the plan consists of A/A pairs."""
     gates: tuple[Gate, ...] = ()
     """Gates that limit how much each target may differ from the baseline."""
+    looks: tuple[int, ...] = ()
+    """Numbers of rounds after which the run ends if its gates are decided. Empty: it runs all rounds."""
     fails_if_inconclusive: bool = False
     """Whether an inconclusive gate fails the run."""
     search: Search | None = None
@@ -53,6 +56,9 @@ class RunSpec:
     """Host of the backend, or ``None`` if it isn't connected yet or the backend runs on this machine."""
     scale: float = 1.0
     """Factor by which the suite's rates and times were multiplied."""
+
+    profilers: Profilers | None = None
+    """Profilers for a last round, or ``None`` to profile nothing."""
 
     @property
     def cpus(self) -> frozenset[int]:

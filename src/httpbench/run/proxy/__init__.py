@@ -1,1 +1,1 @@
-"""Run a trial of a TCP proxy in front of a backend, or check the proxy's contract."""
+"""Run a trial of a proxy in front of a backend, or check the proxy's contract."""

@@ -8,8 +8,8 @@ from httpbench.model import Distribution, Measurement, Trial, Verdict
 def brief(trial: Trial, *, with_result: bool) -> Trial:
     """Return a trial with only the fields that decide which trials are next, and how they run.
 
-    ``with_result`` also keeps the main result, from which a run with a required precision decides when to end. Reasons are kept only in the
-    first round, after which :mod:`httpbench.stats.hopeless` reads them.
+    ``with_result`` also keeps the main result, from which a run with a required precision decides when to end, and which rates relative to
+    a peak depend on. Reasons are kept only in the first round, after which :mod:`httpbench.stats.hopeless` reads them.
     """
     verdict = trial.verdict
     return Trial(
@@ -24,7 +24,7 @@ def brief(trial: Trial, *, with_result: bool) -> Trial:
 
 def _brief_measurement(measurement: Measurement) -> Measurement:
     """Return a measurement with only the results that :mod:`httpbench.stats.precision` uses."""
-    times = measurement.response_time_us or measurement.service_time_us
+    times = measurement.times_us
     return Measurement(
         generator=measurement.generator,
         generator_version=measurement.generator_version,

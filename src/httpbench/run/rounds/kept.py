@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -47,7 +47,7 @@ class Secrets:
     def of(cls, targets: Iterable[Target], workloads: Iterable[Workload]) -> Secrets:
         """Return the secrets from the command line that these targets and workloads contain."""
         found = {value for target in targets if not target.is_declared for value in target.env.values() if not PLACEHOLDER.search(value)}
-        for request in (each.request for workload in workloads for each in (workload, *workload.each)):
+        for request in (request for workload in workloads for request in _requests(workload)):
             for name, value in request.headers.items():
                 if not _is_harmless(name):
                     found |= {value, *re.split(r"[\s;,=]+", value)}
@@ -55,7 +55,7 @@ class Secrets:
 
     def out_of(self, text: str) -> str:
         """Return the text with its secrets redacted."""
-        for value in self.values:
+        for value in self.values if len(text) >= SECRET_CHARACTERS_MIN else ():
             text = text.replace(value, REDACTED)
         return USER_IN_URL.sub(REDACTED, text)
 
@@ -112,8 +112,20 @@ def _kept_target(target: Target, secrets: Secrets) -> Target:
 
 def _kept_workload(workload: Workload) -> Workload:
     parts = tuple(MixPart.of(part.weight, _kept_workload(part.workload)) for part in workload.parts)
-    kept = {"request": _kept_request(workload.request), "expect": _kept_expectation(workload.expect), "parts": parts}
+    request, listed = workload.request, workload.listed
+    if listed is not None:
+        template = listed.template and _kept_request(listed.template)
+        request, listed = template or request, listed.model_copy(update={"template": template, "requests": ()})
+    kept = {"request": _kept_request(request), "expect": _kept_expectation(workload.expect), "parts": parts, "listed": listed}
     return workload.model_copy(update=kept)
+
+
+def _requests(workload: Workload) -> Iterator[Request]:
+    """Yield all requests of a workload."""
+    yield workload.request
+    yield from (part.request for part in workload.parts)
+    if workload.listed is not None:
+        yield from (each.request for each in workload.listed.requests)
 
 
 def _kept_request(request: Request) -> Request:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from httpbench.model import Precision, Trial, TrialPlan
 from httpbench.run.observer import Observer
-from httpbench.stats.interval import ROUNDS_MAX
 from httpbench.stats.precision import Width, widest
 
 
@@ -26,9 +25,10 @@ def is_enough(precision: Precision, baseline: str, planned: TrialPlan, trials: S
 
 
 def _warn_if_too_few(precision: Precision, width: Width, observer: Observer) -> None:
-    required = width.rounds_for(precision.half_width) or ROUNDS_MAX
-    if required > precision.rounds_max:
+    required = width.rounds_for(precision.half_width)
+    if required is None or required > precision.rounds_max:
+        count = "more rounds than practical" if required is None else f"about {required:,} rounds"
         observer.warning(
-            f"± {width.half_width:.1%} after {width.rounds} rounds: ± {precision.half_width:.1%} would take about {required:,} rounds; "
-            f"the run ends after {precision.rounds_max}"
+            f"± {width.half_width:.1%} after {width.rounds} rounds: ± {precision.half_width:.1%} would take {count}; "
+            f"the run ends after {precision.rounds_max}; hint: longer trials (-d) may require fewer rounds"
         )

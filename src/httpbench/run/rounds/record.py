@@ -13,7 +13,7 @@ from pathlib import Path
 
 from httpbench import host
 from httpbench.errors import StoreError
-from httpbench.model import Run, RunStatus, Target, Trial
+from httpbench.model import Profile, Run, RunStatus, Target, Trial
 from httpbench.run.builds.prepare import Built
 from httpbench.run.clock import ClockCheck, now
 from httpbench.run.interrupt import uninterrupted
@@ -44,6 +44,7 @@ class Record:
         self._trials: list[Trial] = []
         self._clock = ClockCheck()
         self._stored_trials: int | None = None  # ``None`` until the run itself is stored
+        self._stored_profiles = 0
         try:
             if not spec.measures_noise and spec.load_place.is_here:  # the noise floor was measured with a local load
                 self._outcome.run = self._with_noise(self._outcome.run)
@@ -67,6 +68,11 @@ class Record:
         self._store_the_rest()
         return kept
 
+    def keep_profiles(self, profiles: tuple[Profile, ...]) -> None:
+        """Store the profiles of the run."""
+        self._outcome.run = self._outcome.run.model_copy(update={"profiles": profiles})
+        self._store_the_rest()
+
     def finish(self, status: RunStatus) -> None:
         """End the run now."""
         outcome, finished_at = self._outcome, now()
@@ -88,7 +94,7 @@ class Record:
         if stored and not outcome.run.search:
             read: list[Trial] = []
             try:
-                _, read = self._store.run(self.run_id)
+                _, read = self._store.updated(outcome.run, ())
             except StoreError as error:
                 outcome.store_error = error
                 self._observer.warning(f"{error.message}: the report leaves out the trials that were stored")
@@ -109,13 +115,16 @@ class Record:
             with uninterrupted():
                 if self._stored_trials is None:
                     self._store.begin(run)
-                    self._stored_trials = 0
+                    self._stored_trials, self._stored_profiles = 0, len(run.profiles)
                 while self._stored_trials < len(trials):
                     trial = trials[self._stored_trials]
                     self._store.add(run.id, trial)
                     if not run.search:  # the next rate depends on everything that was observed, and a search has few trials
-                        trials[self._stored_trials] = brief(trial, with_result=run.precision is not None)
+                        trials[self._stored_trials] = brief(trial, with_result=_keeps_results(run))
                     self._stored_trials += 1
+                if self._stored_profiles < len(run.profiles):
+                    self._store.add_profiles(run.id, run.profiles)
+                    self._stored_profiles = len(run.profiles)
         except StoreError as error:
             self._not_stored(error)
         else:
@@ -125,6 +134,11 @@ class Record:
         if self._outcome.store_error is None:
             self._observer.warning(f"{error.message}: results are kept and will be stored once the store works again")
         self._outcome.store_error = error
+
+
+def _keeps_results(run: Run) -> bool:
+    """Return whether the results of earlier trials decide whether another trial follows, or at which rate."""
+    return run.precision is not None or any(planned.load.share_of_peak is not None for planned in run.plan)
 
 
 def _new_run(spec: RunSpec, built: Built) -> Run:
@@ -148,6 +162,7 @@ def _new_run(spec: RunSpec, built: Built) -> Run:
         scale=spec.scale,
         gates=spec.gates,
         fails_if_inconclusive=spec.fails_if_inconclusive,
+        looks=spec.looks,
         search=spec.search,
         name=spec.name,
         tags=spec.tags,

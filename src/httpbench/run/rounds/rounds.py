@@ -9,7 +9,7 @@ from pathlib import Path
 
 from httpbench.errors import HttpbenchError
 from httpbench.host import Topology
-from httpbench.model import Cores, Reason, ReasonKind, RunStatus, Target, Trial, TrialPlan, Workload
+from httpbench.model import Cores, Profile, Reason, ReasonKind, RunStatus, Target, Trial, TrialPlan, Workload
 from httpbench.run.builds.prepare import Built, prepare
 from httpbench.run.clock import now
 from httpbench.run.database.choice import database_of, databases_of
@@ -18,10 +18,13 @@ from httpbench.run.kinds import KINDS, estimate_left_s
 from httpbench.run.load.place import BackendPlace
 from httpbench.run.observer import Observer
 from httpbench.run.plan.spec import RunSpec
+from httpbench.run.rounds.peaks import no_rate, with_rate
 from httpbench.run.rounds.precision import is_enough
+from httpbench.run.rounds.profiled import profile
 from httpbench.run.rounds.record import Outcome, Record
 from httpbench.run.rounds.repeats import with_repeats
 from httpbench.run.rounds.saturate import upcoming
+from httpbench.run.rounds.settled import is_settled
 from httpbench.run.rounds.trial import make_trial
 from httpbench.run.slices.round import make_round
 from httpbench.run.trial.frame import failed
@@ -79,9 +82,18 @@ def _required(spec: RunSpec) -> list[Target]:
 
 def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> RunStatus:
     making = _Making(spec, built, record, observer)
+    status = _make_counted(spec, making, record, observer)
+    if spec.profilers and status is RunStatus.FINISHED:
+        making.profile()
+    return status
+
+
+def _make_counted(spec: RunSpec, making: _Making, record: Record, observer: Observer) -> RunStatus:
     for group in _upcoming(spec, record.trials):
         planned = group[0]
         if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
+            return RunStatus.FINISHED
+        if is_settled(spec, planned, record):
             return RunStatus.FINISHED
         if _is_hopeless(spec, planned, record.trials, observer):
             return RunStatus.STOPPED
@@ -108,20 +120,37 @@ class _Making:
         self._ends_s = self._estimated_end_s(group)
         ready = []
         for planned in group:
-            if error := self._build_error(planned):
+            if error := self._build_error(planned) or no_rate(planned):
                 self._started(planned)
                 self._keep(failed(planned, now(), error))
             else:
                 ready.append(planned)
-        if group[0].slices is None:
-            for planned in ready:
+        ready = [self._without_turns(planned) for planned in ready]
+        for planned in ready:
+            if planned.slices is None:
                 self._started(planned)
                 self._keep(make_trial(self._inputs(planned), self._observer))
-            return
+        ready = [planned for planned in ready if planned.slices]
         while ready:
             inputs = [functools.partial(self._inputs, planned) for planned in ready]
-            made = make_round(inputs, self._observer, self._started, self._keep)
+            whole = functools.partial(make_trial, observer=self._observer)
+            made = make_round(inputs, self._observer, self._started, self._keep, whole)
             ready = ready[made:]
+
+    def _without_turns(self, planned: TrialPlan) -> TrialPlan:
+        """Return the plan without slices if an earlier round showed that the target can't be measured in slices."""
+        if planned.slices is None:
+            return planned
+        is_whole = any(trial.plan.slices is None for trial in self._record.trials if trial.plan.cell == planned.cell)
+        return planned.model_copy(update={"slices": None}) if is_whole else planned
+
+    def profile(self) -> None:
+        """Profile the targets, and store their profiles."""
+        made: list[Profile] = []
+        try:
+            profile(self._spec, self._record.trials, self._inputs, made.append, self._observer)
+        finally:
+            self._record.keep_profiles(tuple(made))
 
     def _started(self, planned: TrialPlan) -> None:
         search = self._spec.search
@@ -191,7 +220,8 @@ def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]
     starts from its result.
     """
     began_s = time.monotonic()
-    yield from with_repeats(spec.plan.trials, made, REFERENCE_REPEATS if spec.search else spec.retries)
+    for group in with_repeats(spec.plan.trials, made, REFERENCE_REPEATS if spec.search else spec.retries):
+        yield [with_rate(planned, made) for planned in group]
     if spec.search:
         for planned in upcoming(spec.search, spec.plan.trials[0], made, began_s):
             yield [planned]

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from httpbench.model import Search, Trial, TrialPlan, VerdictKind
-from httpbench.stats.level import is_too_disturbed, phases, rate_min_rps, upcoming_offer
+from httpbench.stats.level import is_too_disturbed, phases, rate_min_rps, saturation, upcoming_offer
+from httpbench.stats.overload import TRIALS as OVERLOAD_TRIALS
+from httpbench.stats.overload import is_beyond, overload_load
 from httpbench.stats.search import Offer, RateObservation, next_offer
 
 FAILURES_MAX = 2
@@ -37,6 +39,11 @@ def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial], began_s: f
     now.
     """
     began_s = time.monotonic() if began_s is None else began_s
+    yield from _searching(search, first, made, began_s)
+    yield from _overloading(search, first, made)
+
+
+def _searching(search: Search, first: TrialPlan, made: Sequence[Trial], began_s: float) -> Iterator[TrialPlan]:
     while (offer := _next_offer(search, made)) is not None:
         ends_s = time.monotonic() + first.load.warmup_s + offer.duration_s + (made[-1].overhead_s or 0.0)
         if search.time_max_s is not None and ends_s - began_s > search.time_max_s:
@@ -44,6 +51,17 @@ def upcoming(search: Search, first: TrialPlan, made: Sequence[Trial], began_s: f
         load = first.load.model_copy(update={"rate_rps": offer.rate_rps, "duration_s": offer.duration_s})
         before = sum(trial.plan.load == load for trial in made)
         yield first.model_copy(update={"number": len(made), "round": before, "load": load})
+
+
+def _overloading(search: Search, first: TrialPlan, made: Sequence[Trial]) -> Iterator[TrialPlan]:
+    """Yield the trials beyond the highest rate, after the search has found one."""
+    rate_rps = saturation(search, made).rate_rps
+    load = overload_load(search, first.load, rate_rps) if rate_rps is not None else None
+    if load is None:
+        return
+    before = sum(is_beyond(trial.plan.load) for trial in made)
+    for number in range(before, OVERLOAD_TRIALS):
+        yield first.model_copy(update={"number": len(made), "round": number, "load": load})
 
 
 def _next_offer(search: Search, made: Sequence[Trial]) -> Offer | None:

@@ -26,5 +26,5 @@ def make_trial(inputs: TrialInputs, observer: Observer) -> Trial:
     except (HttpbenchError, OSError) as error:
         return failed(inputs.plan, inputs.started_at, error)
     load, settled_s = inputs.plan.load, trial.settling.duration_s if trial.settling else 0.0
-    measured_s = trial.client.whole.wall_s if trial.client else settled_s + load.warmup_s + load.duration_s
+    measured_s = trial.client.whole.wall_s if trial.client else settled_s + load.warmup_s + load.duration_s + (load.rest_s or 0.0)
     return trial.model_copy(update={"overhead_s": max(time.monotonic() - begin - measured_s, 0.0)})

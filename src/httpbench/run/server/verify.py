@@ -14,8 +14,8 @@ from httpbench.errors import HttpbenchError
 from httpbench.host.scratch import scratch_folder
 from httpbench.model import Conformance, Cores, Label, Probed, SampledResponse, Scaling, Target, Workload
 from httpbench.run.database.running import RunningDatabase, started
+from httpbench.run.load.conformance import conformance, h2spec
 from httpbench.run.load.contract_load import CONNECTIONS, problem_under_load, requests_under_load
-from httpbench.run.server.conformance import conformance, h2spec
 from httpbench.run.trial.context import StartContext
 from httpbench.run.trial.frame import folders_in
 from httpbench.run.trial.inputs import Upstream
@@ -42,7 +42,6 @@ def verify(
     seen: Probed | None = None
     try:
         with _room(target, folder, cores, database, transport) as (place, generators, beside):
-            before = beside.counts() if beside else None
             with start(target, scaling, workload, place) as running:
                 begin = time.monotonic()
                 clauses = contract.clauses_for(target, workload, http2=transport.http2)
@@ -51,13 +50,15 @@ def verify(
                     seen = probed(running, workload, begin, PROBE_LIMIT_S)
                     canned = "; ".join(seen.reasons) if seen.label is Label.CANNED else None
                     checks.append(contract.Check("responds to what was requested", canned))
+                if beside:
+                    beside.mark(workload)
                 problem, correct = problem_under_load(running, workload, cores, generators)
                 requests = requests_under_load(workload)
                 checks.append(contract.Check(f"responds correctly to {requests:,} requests over {CONNECTIONS} connections", problem))
                 checks.append(stays_alive(running))
                 stopped = running.stop()
-            if beside and before and requires_rows(workload) and not problem:
-                skipped = counting_problem(workload, correct, beside.record(before))
+            if beside and requires_rows(workload) and not problem:
+                skipped = counting_problem(workload, correct, beside.record())
                 checks.append(contract.Check("asks its database for each response", (skipped,) if skipped else None))
         if target.entry is None:  # other projects have no rule on how a program ends
             checks.append(ends_in_time(stopped))

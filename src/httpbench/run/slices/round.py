@@ -1,7 +1,7 @@
 """Run a round in slices: start every target of a table, let the targets take turns, and stop them.
 
-A cycle is one slice of every target. The slices of two targets in a cycle are usually at most a few seconds apart. If the machine
-becomes slower or faster, all targets of the cycle are therefore affected alike. The idea of pairing measurements in time comes from duet
+A cycle is one slice of every target. The slices of two targets in a cycle are usually at most a few seconds apart. If the machine becomes
+slower or faster, all targets of the cycle are therefore affected alike. The idea of pairing measurements in time comes from duet
 benchmarking (Bulej and others, "Duet benchmarking", ICPE 2020). The idea of randomizing their order comes from A. Abedi and T. Brecht
 ("Conducting repeatable experiments in highly variable cloud computing environments", ICPE 2017). Unlike duet benchmarking, slices don't
 require a second core. Unlike the method of Abedi and Brecht, they don't require restarts.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 
 import psutil
 
@@ -22,9 +22,11 @@ from httpbench.run.observer import Observer
 from httpbench.run.slices.member import Member
 from httpbench.run.slices.order import cycles
 from httpbench.run.slices.quiet import wait_until_quiet
+from httpbench.run.slices.recorder import Recorder
 from httpbench.run.slices.started import SharedBackend
 from httpbench.run.trial.frame import kept_to
 from httpbench.run.trial.inputs import TrialInputs
+from httpbench.stats.slices import are_too_short
 
 MEMORY_LEFT_MIN = 0.2
 """Minimum share of the machine's memory that must be available before another target starts."""
@@ -42,8 +44,14 @@ def make_round(
     observer: Observer,
     started: Callable[[TrialPlan], object],
     keep: Callable[[Trial], object],
+    whole: Callable[[TrialInputs], Trial],
+    recorder: Callable[[TrialPlan], Recorder] | None = None,
 ) -> int:
     """Run the trials of as many of a table's targets as fit into memory, beginning with the first. Returns the number of trials.
+
+    A target with a long drain takes no turns. Servers such as Puma wait on each connection for another request before they respond on the
+    next one, so each of its slices would end with seconds of idling. If slices turn out to be too short for a target's responses, a whole
+    trial replaces them.
 
     An interruption ends the turns. Trials with results are kept, and then the interruption is raised again.
 
@@ -52,29 +60,47 @@ def make_round(
         observer: Observer of stages and turns.
         started: Callback that is called before a target starts.
         keep: Callback that is called with each finished trial.
+        whole: Function that runs the whole trial of a target that takes no turns.
+        recorder: Function that returns the recorder of a target's profile. ``None``: the round counts, so an interruption is delayed until
+            its results are kept.
     """
+    delayed = uninterrupted if recorder is None else nullcontext
     members: list[Member] = []
+    too_slow: list[Member] = []
+    made = 0
     with ExitStack() as stack:
         backend = SharedBackend(stack)
         try:
             for inputs_of in group:
                 inputs = inputs_of()
-                if not members:
+                if not made:
                     stack.enter_context(kept_to(inputs.plan.cores.harness))
                 started(inputs.plan)
-                members.append(stack.enter_context(Member(inputs, observer, backend)))
-                members[-1].open()
+                member = stack.enter_context(Member(inputs, observer, backend, recorder(inputs.plan) if recorder else None))
+                member.open()
+                made += 1
+                if member.has_long_drain:
+                    keep(whole(member.inputs_without_turns))
+                    continue
+                members.append(member)
                 memory = psutil.virtual_memory()
                 if memory.available < MEMORY_LEFT_MIN * memory.total:
                     break
-            _take_turns(members, observer, accepts_disturbed=inputs.accepts_disturbed)
-            made = len(members)
+            if members:
+                _take_turns(members, observer, accepts_disturbed=inputs.accepts_disturbed)
             while members:
-                with uninterrupted():
-                    keep(members.pop(0).conclude())
+                with delayed():
+                    member = members.pop(0)
+                    trial = member.conclude()
+                    if are_too_short(trial):
+                        too_slow.append(member)
+                    else:
+                        keep(trial)
+            for member in too_slow:
+                keep(whole(member.inputs_without_turns))
         except KeyboardInterrupt:
             for member in members:
-                if member.has_results:
+                if member.has_results and recorder is None:
                     with uninterrupted():
                         keep(member.conclude())
             raise

@@ -7,14 +7,19 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from httpbench import http
 from httpbench.errors import HttpbenchError
 from httpbench.host.scratch import scratch_folder
 from httpbench.model import Kind, Trial, TrialPlan
 from httpbench.run.load.meters import Subject
-from httpbench.run.proxy.trial import BASELINE, as_baseline, direct, in_front_of, requests_handled, started_backend, with_backend
+from httpbench.run.proxy.backend import in_front_of, started_backend, with_backend
+from httpbench.run.proxy.handled import QUERY, Handled, handled_by
+from httpbench.run.proxy.trial import BASELINE, as_baseline, baseline_transport, direct
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.run.trial.running import RunningTarget
 from httpbench.run.trial.start import start
+
+NOTHING = Handled(connections=0, requests=0)
 
 
 class SharedBackend:
@@ -46,29 +51,29 @@ class SharedBackend:
         """Return how the backend ended, or ``None`` if it runs or was never started."""
         return self._running.death() if self._running else None
 
-    def requests_handled(self) -> int | None:
-        """Return how many requests the backend has handled, including this query, or ``None`` if it doesn't count them."""
-        return requests_handled(self._running, self._counter) if self._running else None
+    def handled(self) -> Handled | None:
+        """Return what the backend has handled so far, including this query, or ``None`` if it doesn't count."""
+        return handled_by(self._running, self._counter) if self._running else None
 
 
 @dataclass(slots=True)
-class Handled:
-    """Number of requests that the backend handled for one target."""
+class HandledInTurns:
+    """What the shared backend handled for one target."""
 
     backend: SharedBackend
-    requests: int | None = 0
-    """Number of requests so far, or ``None`` if the backend doesn't count them."""
+    so_far: Handled | None = NOTHING
+    """What the backend has handled so far, or ``None`` if it doesn't count."""
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Count the requests that the backend handles until the block ends."""
-        before = self.backend.requests_handled()
+        """Count what the backend handles until the block ends."""
+        before = self.backend.handled()
         yield
-        after = self.backend.requests_handled()
-        if self.requests is None or before is None or after is None:
-            self.requests = None
+        after = self.backend.handled()
+        if self.so_far is None or before is None or after is None:
+            self.so_far = None
         else:
-            self.requests += after - before - 1  # the second query of the counter is also counted as a request
+            self.so_far += after - before - QUERY
 
 
 @contextmanager
@@ -81,24 +86,37 @@ def started(inputs: TrialInputs, scratch: Path, backend: SharedBackend) -> Itera
             yield inputs, Subject(running, planned.cores)
     elif inputs.target.id == BASELINE.id:
         inputs = direct(inputs)
-        yield inputs, Subject(backend.running(inputs), inputs.plan.cores)
+        with _directly_loaded(inputs, scratch, backend) as running:
+            yield inputs, Subject(running, inputs.plan.cores)
     else:
         behind = backend.running(inputs)
         with start(inputs.target, planned.scaling, inputs.workload, in_front_of(behind, inputs, scratch)) as running:
-            yield inputs, Subject(running, planned.cores, behind)
+            yield inputs, Subject(running, planned.cores, behind, mode=inputs.target.mode)
 
 
-def finished(trial: Trial, inputs: TrialInputs, planned: TrialPlan, handled: Handled) -> Trial:
+@contextmanager
+def _directly_loaded(inputs: TrialInputs, scratch: Path, backend: SharedBackend) -> Iterator[RunningTarget]:
+    """Yield the backend that all proxies share or, if the load isn't plain HTTP/1.1, another backend that serves such requests."""
+    transport = baseline_transport(inputs)
+    if transport == http.PLAIN:
+        yield backend.running(inputs)
+        return
+    assert inputs.backend is not None, "a proxy is measured in front of a backend"
+    with started_backend(inputs.backend, inputs.workload, scratch, inputs.start_limit_s, inputs.address, transport) as running:
+        yield running
+
+
+def finished(trial: Trial, inputs: TrialInputs, planned: TrialPlan, handled: HandledInTurns) -> Trial:
     """Add the observations of the backend to the trial of a proxy or of the baseline. Returns the trial of a server unchanged.
 
     Args:
         trial: The trial. For the baseline, its plan is that of the directly loaded backend.
         inputs: Inputs of the measurement.
         planned: The original plan of the trial.
-        handled: Requests that the backend handled for this target.
+        handled: What the backend handled for this target.
     """
     if inputs.target.kind is Kind.SERVER:
         return trial
     if inputs.target.id == BASELINE.id:
         return as_baseline(trial, planned)
-    return with_backend(trial, handled.requests, handled.backend.death())
+    return with_backend(trial, inputs.target.mode, handled.so_far, handled.backend.death())

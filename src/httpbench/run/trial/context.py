@@ -8,6 +8,7 @@ from pathlib import Path
 
 from httpbench import http
 from httpbench.host.certificates import CertificateFiles
+from httpbench.run.trial.startup import FirstRequest
 
 HOST = "127.0.0.1"
 START_LIMIT_S = 20.0
@@ -38,6 +39,8 @@ class StartContext:
     """Time limit for the first correct response, in seconds."""
     backend: tuple[str, int] | None = None
     """Host and port to which a proxy relays."""
+    second_backend: tuple[str, int] | None = None
+    """Host and port of the second backend to which a proxy relays, or ``None`` if it has only one."""
     database: Reachable | None = None
     """Database that the target uses."""
     workers: int | None = None
@@ -50,6 +53,8 @@ class StartContext:
     """How requests reach the target."""
     certificate: CertificateFiles | None = None
     """Certificate of the target, or ``None`` if its command doesn't use one."""
+    first_request: FirstRequest | None = None
+    """Request whose response shows how long the target takes to start, or ``None`` if start-up isn't measured."""
 
     @property
     def cpus(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from httpbench import http
 from httpbench.errors import StartError, TargetDiedError
 from httpbench.http.server import Server
 from httpbench.isolate import Container, Exit, ProcessTree, Stopped, accepts, tail
-from httpbench.model import ContainerRun, SampledResponse, Workload
+from httpbench.model import ContainerRun, SampledResponse, Usage, Workload
 from httpbench.run.load.place import Sampler, ServerThere
+from httpbench.run.trial.startup import Started
 from httpbench.sample import TreeSampler
+from httpbench.sample.tree import descendants
 
 STOP_GRACE_S = 2.0
 RELEASE_LIMIT_S = 2.0  # the kernel closes the sockets of an io_uring some time after the process ends
@@ -38,6 +41,8 @@ class RunningTarget:
     """Number of processes with this command line."""
     transport: http.Transport = http.PLAIN
     """How requests reach the target."""
+    started: Started | None = None
+    """How the target started, or ``None`` if start-up isn't measured."""
     is_shared: bool = False
     """Whether several trials share this target. A shared target is neither frozen between turns nor stopped at the end of a trial."""
 
@@ -60,11 +65,26 @@ class RunningTarget:
             exits = self.program.exits() if isinstance(self.program, ProcessTree) else []
             raise TargetDiedError(f"the target died {when} ({death})", hint=exit_hint(exits[0]) if exits else None)
 
-    def sampler(self) -> Sampler | None:
-        """Return a sampler of the target's CPU time and memory, or ``None`` if the harness didn't start the target."""
+    def sampler(self, cpus: Collection[int] = ()) -> Sampler | None:
+        """Return a sampler of the target's CPU time and memory, or ``None`` if the harness didn't start the target.
+
+        On this machine, it also samples the time that the hypervisor takes from ``cpus``.
+        """
         if self.there is not None:
             return self.there.sampler()
-        return sampler_of(self.program) if self.program else None
+        return sampler_of(self.program, cpus) if self.program else None
+
+    def first_pids(self) -> list[int]:
+        """Return the process ids of the target's commands on this machine, or of its container's first process."""
+        if isinstance(self.program, Container):
+            return [self.program.pid]
+        return list(self.program.pids) if self.program else []
+
+    def pids(self) -> list[int]:
+        """Return the process ids of all processes of the target on this machine."""
+        if isinstance(self.program, Container):
+            return [self.program.pid, *descendants(self.program.pid)]
+        return descendants(self.program.guard_pid) if self.program else []
 
     def log_tail(self) -> str | None:
         """Return the last lines of the target's output, or ``None`` if there are none."""
@@ -109,8 +129,14 @@ def exit_hint(end: Exit) -> str | None:
     return "a target must stay in the foreground" if end.code == 0 else None
 
 
-def sampler_of(program: ProcessTree | Container) -> TreeSampler:
-    """Return a sampler of a program's CPU time and memory."""
+def usage_now(sampler: Sampler) -> Usage:
+    """Return the current usage of memory. The peak values of the result are the current ones."""
+    sampler.start()
+    return sampler.stop()
+
+
+def sampler_of(program: ProcessTree | Container, cpus: Collection[int] = ()) -> TreeSampler:
+    """Return a sampler of a program's CPU time and memory, and of the time that the hypervisor takes from ``cpus``."""
     if isinstance(program, Container):
-        return TreeSampler(program.pid, groups=program.groups)
-    return TreeSampler(program.guard_pid)
+        return TreeSampler(program.pid, groups=program.groups, cpus=cpus)
+    return TreeSampler(program.guard_pid, cpus=cpus)

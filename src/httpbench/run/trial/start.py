@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -42,7 +42,8 @@ from httpbench.model import (
 from httpbench.run.builds.image import image_of
 from httpbench.run.trial.context import HOST, StartContext
 from httpbench.run.trial.first_response import LOOPBACK_IPV6, first_response
-from httpbench.run.trial.running import RunningTarget
+from httpbench.run.trial.running import RunningTarget, sampler_of, usage_now
+from httpbench.run.trial.startup import Started, WaitingRequest
 
 DATABASE_URL = "DATABASE_URL"
 """Environment variable with the address of a target's database."""
@@ -86,11 +87,32 @@ def _as_processes(target: Target, scaling: Scaling, workload: Workload, place: S
     port = free_port(place.address) if place.port is None else place.port
     require_free(port, place.address)
     log = place.scratch / "target.log"
-    commands = commands_of(target, scaling, place, port)
-    with explained_by(log), ProcessTree(commands, stdout=log, stderr=log) as tree:
+    commands = [replace(command, timer=_timer(place)) for command in commands_of(target, scaling, place, port)]
+    with explained_by(log), _request_waiting(place, port) as request, ProcessTree(commands, stdout=log, stderr=log) as tree:
+        started = _started(request, tree, tree, place.start_limit_s)
         address, response = first_response(tree, port, workload, len(commands), place, target)
-        argv = tuple(commands[0].argv)
-        yield RunningTarget(tree, address, port, response, log, argv=argv, copies=len(commands), transport=place.transport)
+        argv, copies = tuple(commands[0].argv), len(commands)
+        yield RunningTarget(tree, address, port, response, log, argv=argv, copies=copies, transport=place.transport, started=started)
+
+
+def _request_waiting(place: StartContext, port: int) -> AbstractContextManager[WaitingRequest | None]:
+    """Let the request that measures the start of a target wait for it, if the start is to be measured."""
+    return nullcontext() if place.first_request is None else place.first_request.waiting(place.address, port, place.transport)
+
+
+def _timer(place: StartContext) -> str | None:
+    """Return the program that reports when the target is executed, or ``None`` if start-up isn't measured."""
+    return None if place.first_request is None else place.first_request.timer
+
+
+def _started(request: WaitingRequest | None, program: ProcessTree | Container, tree: ProcessTree, limit_s: float) -> Started | None:
+    """Wait for the response to the request. Return ``None`` if start-up isn't measured or if the program ended.
+
+    ``tree`` contains the program or, for a container, the engine's client.
+    """
+    found = request.response(program, tree, limit_s) if request else None
+    executed_ns = tree.executed_ns[0]
+    return Started.of(found, executed_ns, usage_now(sampler_of(program))) if found and executed_ns is not None else None
 
 
 @contextmanager
@@ -127,7 +149,10 @@ class Inside:
 
 
 def command_of(target: Target, place: StartContext) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the command line and environment of a target for the transport, with placeholders."""
+    """Return the command line and environment of a target for the transport and the number of backends, with placeholders."""
+    if place.second_backend is not None:
+        assert target.two_backends is not None, "the plan contains no other proxies"
+        return target.two_backends.run, {**target.env, **target.two_backends.env}
     if target.https is None or place.transport.trust is None:
         return target.run, target.env
     return target.https.run, {**target.env, **target.https.env}
@@ -138,6 +163,8 @@ def filled(target: Target, place: StartContext, inside: Inside) -> tuple[tuple[s
     values = {"host": inside.host, "port": str(inside.port), "workers": str(inside.workers), "scratch": inside.scratch}
     if place.backend is not None:
         values |= {"backend_host": place.backend[0], "backend_port": str(place.backend[1])}
+    if place.second_backend is not None:
+        values |= {"second_host": place.second_backend[0], "second_port": str(place.second_backend[1])}
     if inside.certificate is not None:
         values |= {"cert": inside.certificate[0], "key": inside.certificate[1]}
     run, given = command_of(target, place)
@@ -182,7 +209,8 @@ def _in_container(target: Target, scaling: Scaling, workload: Workload, place: S
     if isolation.network is NetworkMode.HOST:
         require_free(port, place.address)
     log = place.scratch / "target.log"
-    with explained_by(log), Container(launch, log) as container:
+    with explained_by(log), _request_waiting(place, port) as request, Container(launch, log, _timer(place)) as container:
+        started = _started(request, container, container.tree, place.start_limit_s)
         host = place.address if isolation.network is NetworkMode.HOST else container.address
         if host is None:
             raise StartError("its container has no address that this machine can reach", hint="use --network host")
@@ -192,7 +220,7 @@ def _in_container(target: Target, scaling: Scaling, workload: Workload, place: S
         except StartError as error:
             death = container.death()
             raise StartError(f"{error.message} ({death})" if death else error.message, hint=error.hint) from None
-        yield RunningTarget(container, host, port, response, log, container.prove_limits(), transport=place.transport)
+        yield RunningTarget(container, host, port, response, log, container.prove_limits(), transport=place.transport, started=started)
 
 
 def launch_of(target: Target, isolation: Isolation, scaling: Scaling, place: StartContext) -> tuple[Launch, int]:

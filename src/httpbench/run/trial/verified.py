@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from httpbench import contract
 from httpbench.errors import HttpbenchError
 from httpbench.isolate import Stopped
-from httpbench.model import Probed, Scaling, Target
+from httpbench.model import Probed, ProxyOutcome, Scaling, Target
 from httpbench.run.trial.running import STOP_GRACE_S, RunningTarget
 
 
@@ -24,6 +24,8 @@ class Verified:
     probed: Probed | None = None
     workload: str | None = None
     """Name of the workload, or ``None`` for a client or a proxy."""
+    ambiguous: Mapping[str, ProxyOutcome] = field(default_factory=dict)
+    """What a proxy in HTTP mode did with each ambiguous request, by the request's name. Empty: not checked."""
 
     @property
     def passed(self) -> bool:

@@ -6,8 +6,12 @@ set -eu
 host=$1 port=$2 workers=$3 scratch=$4
 [ $# -lt 6 ] || tls="ssl http2" files="ssl_certificate $5; ssl_certificate_key $6; ssl_protocols TLSv1.2 TLSv1.3;"
 
-# Exactly 10,000 bytes in 1,000 distinct lines, so that a test detects bytes that a proxy loses, repeats or swaps.
+# Distinct lines of 10 bytes, so that a test detects bytes that a proxy loses, repeats or swaps.
+seq -f %09.0f 0 9 > "$scratch/100b"
 seq -f %09.0f 0 999 > "$scratch/10kb"
+seq -f %09.0f 0 99999 > "$scratch/1mb"
+# Several copies of the server behind one proxy send the same Last-Modified.
+touch -d 2000-01-01T00:00:00Z "$scratch/100b" "$scratch/10kb" "$scratch/1mb"
 
 # Only the current user can read the scratch folder. When root starts nginx, its workers run as another user by default.
 [ "$(id -u)" = 0 ] && user="user root;" || user=
@@ -31,6 +35,7 @@ http {
     tcp_nopush on;
     open_file_cache max=8;
     keepalive_requests 1000000000;
+    keepalive_timeout 1h;
     client_body_temp_path body;
     proxy_temp_path proxy;
     fastcgi_temp_path fastcgi;
@@ -39,7 +44,13 @@ http {
     server {
         listen $host:$port ${tls:-} reuseport backlog=4096;
         ${files:-}
-        location = /10kb { root $scratch; }
+        # A proxy can't ask whether its own copy of a file is still current.
+        etag off;
+        if_modified_since off;
+        root $scratch;
+        location = /100b { }
+        location = /10kb { }
+        location = /1mb { }
         location = /stub_status { stub_status; }
         location = / { return 200 "Hello, World!"; }
         location / { return 404; }

@@ -35,6 +35,7 @@ def test_counts_and_histograms_are_sums(agents: list[tuple[list[int], ...]]) -> 
     assert whole["bytes"] == {"received": 100 * count, "sent": 50 * count}
     assert whole["throughput_rps"] == pytest.approx(count / 0.75)
     assert whole["config"] == {"connections": 4 * len(agents), "threads": len(agents), "part": "1/1"}
+    assert whole["connections_opened"] == 4 * len(agents)
     assert whole["censored"] == len(agents) and whole["unfinished_s"] == 0.5 * len(agents)
     for number, interval in enumerate(whole["intervals"]):
         own = [time_ns for intervals in agents for time_ns in intervals[number]]
@@ -43,6 +44,13 @@ def test_counts_and_histograms_are_sums(agents: list[tuple[list[int], ...]]) -> 
     every = [time_ns for intervals in agents for interval in intervals for time_ns in interval]
     assert whole["service_time_us"]["count"] == count
     assert list(decoded(whole["service_time_us"]["histogram"]).counts) == list(histogram(every).counts)
+
+
+def test_times_to_the_first_byte_are_sums() -> None:
+    first = [{"count": 1, "p99": None, "histogram": encoded([time_ns])} for time_ns in (500, 900)]
+    whole = merged(*(agent_result(first_byte_us=each) for each in first))["first_byte_us"]
+    assert whole["count"] == 2
+    assert list(decoded(whole["histogram"]).counts) == list(histogram([500, 900]).counts)
 
 
 def test_percentiles_are_computed_from_the_summed_histogram() -> None:

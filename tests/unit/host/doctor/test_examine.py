@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from httpbench.host import Finding, examine, open_files, read_topology
+from httpbench.host import Finding, examine, most_harmful, open_files, read_topology
 from tests.unit.host.fake import CPU, DISTURBED, QUIET, cores, quiet, write
 
 
@@ -108,3 +108,11 @@ def test_too_few_cores_are_a_finding(tmp_path: Path, count: int, severity: str) 
 def test_the_worst_finding_comes_first(root: Path) -> None:
     write(root, {"proc/loadavg": "9 9 9 1/1 1", "proc/sys/kernel/io_uring_disabled": "1"})
     assert [finding.severity for finding in examine(root=root, pause_s=0)][:3] == ["warning", "note", "ok"]
+
+
+def test_the_most_harmful_warnings_come_first() -> None:
+    names = ["cores", "load-average", "turbo", "busy-processes"]
+    findings = [Finding("virtual-machine", "note", "", ""), *(Finding(name, "warning", "", "") for name in names)]
+    assert [finding.name for finding in most_harmful(findings, 2)] == ["busy-processes", "cores"]
+    assert [finding.name for finding in most_harmful(findings[:4], 9)] == ["load-average", "cores", "turbo"]
+    assert most_harmful(findings[:1], 2) == []

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from httpbench.errors import UsageError
-from httpbench.model import Interval, Kind, Load, Run, Sample, Step, Table, Trial
+from httpbench.model import Interval, Kind, Load, Run, Sample, Step, Table, Trial, Verdict, VerdictKind
 from httpbench.report import charts
 from httpbench.report.charts import check_charts, write_charts
 from httpbench.report.charts.run import of_run
 from httpbench.run.proxy.trial import BASELINE
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_target, make_trial, make_usage
+
+WIDEST = 800
+"""Maximum width of a chart in pixels. A page scales wider ones down until their text is too small."""
 
 RISING = Load(rate_from_rps=100, rate_rps=200, rate_step_rps=100, step_s=1, duration_s=2)
 PROXY = make_target("c/haproxy").model_copy(update={"id": "proxy:c/haproxy", "kind": Kind.PROXY})
@@ -58,12 +62,23 @@ def test_every_chart_is_written_in_both_themes_and_formats(load: Load, names: se
     trials = [trial(name, round_, us, load) for round_ in range(3) for name, us in ((BASELINE.id, 100.0), ("proxy:c/haproxy", 150.0))]
     paths = write_charts(run_of(trials), trials, tmp_path / "charts")
     assert {path.name.partition("-plaintext")[0] for path in paths} == names
+    widths = {path.name: float(ElementTree.parse(path).getroot().attrib["width"]) for path in paths if path.suffix == ".svg"}
+    assert max(widths.values()) <= WIDEST, widths
     assert len(paths) == 4 * len(names) and all(path.exists() for path in paths)
     for path in paths:
         head = path.read_bytes()[:4]
         assert head == (b"\x89PNG" if path.suffix == ".png" else b"<svg")
     light, dark = (next(path for path in paths if path.name.endswith(f"{theme}.svg")).read_text() for theme in ("light", "dark"))
     assert "#ffffff" in light and "#0d1117" in dark
+
+
+@pytest.mark.parametrize("load", [RISING, Load(connections=8)])
+def test_the_first_chart_shows_what_proxies_add(load: Load) -> None:
+    trials = [trial(name, round_, us, load) for round_ in range(3) for name, us in ((BASELINE.id, 100.0), ("proxy:c/haproxy", 150.0))]
+    drawing = next(iter(of_run(run_of(trials), trials).values()))
+    assert drawing.title == "Latency that each proxy adds"
+    added = [value["us"] for rows in drawing.chart.to_dict()["datasets"].values() for value in rows]
+    assert added[0] == 50
 
 
 @pytest.mark.parametrize("samples", [0, 1, 2, 5])
@@ -94,3 +109,16 @@ def test_the_error_names_the_missing_extra(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(UsageError, match="altair, jinja2 and vl-convert-python") as raised:
         check_charts()
     assert raised.value.hint == "pip install 'httpbench[charts]'"
+
+
+def test_a_bound_keeps_its_mark_in_charts() -> None:
+    """The backend was at its limit, so the proxy may be faster."""
+    limited = Verdict(kind=VerdictKind.BACKEND)
+    trials = [trial(BASELINE.id, round_, 100.0, Load(connections=8)) for round_ in range(3)]
+    bounds = [trial("proxy:c/haproxy", round_, 150.0, Load(connections=8)) for round_ in range(3)]
+    trials += [each.model_copy(update={"verdict": limited}) for each in bounds]
+    drawn = of_run(run_of(trials), trials)
+    names = {kind: drawing.chart.to_dict()["datasets"] for kind, drawing in drawn.items() if kind.startswith(("overhead", "throughput"))}
+    found = {kind.partition("-")[0]: {value["proxy"] for rows in data.values() for value in rows} for kind, data in names.items()}
+    assert found == {"overhead": {"≤ c/haproxy"}, "throughput": {"baseline", "≥ c/haproxy"}}
+    assert any("a bound" in note for note in next(iter(drawn.values())).notes)

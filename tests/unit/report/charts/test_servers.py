@@ -11,7 +11,7 @@ from httpbench.analysis.groups import groups
 from httpbench.model import Interval, Load, Observed, Sample, Search, ServiceLevel, Trial, Verdict, VerdictKind
 from httpbench.model.search import Bound
 from httpbench.report.charts import write_charts
-from httpbench.report.charts.drawing import GLYPHS, SHAPES, Drawing, label
+from httpbench.report.charts.drawing import GLYPHS, LINES_MAX, SHAPES, Drawing, label
 from httpbench.report.charts.over_time import SLICES_MAX, served, used
 from httpbench.report.charts.run import of_run
 from httpbench.report.charts.theme import inline_svg, save
@@ -54,13 +54,18 @@ def test_a_ranking_has_medians_intervals_and_each_round() -> None:
     assert drawing.rows[0][4] == "100 · 102 · 104"
 
 
-def test_a_ranking_does_not_start_at_zero_and_one_round_has_no_interval() -> None:
+def test_an_axis_starts_at_zero_or_says_that_it_is_cut() -> None:
+    for lowest, is_cut in ((10.0, False), (90.0, True)):
+        drawing = of_kind("ranking", [*make_rounds("c/a", (100.0, 102.0, 104.0)), *make_rounds("c/b", (lowest, lowest, lowest))])
+        encoded = [layer["encoding"]["x"] for layer in drawing.chart.to_dict()["layer"]]
+        assert {(x["scale"]["zero"], x["title"].endswith(", axis cut")) for x in encoded} == {(not is_cut, is_cut)}
+
+
+def test_a_ranking_of_one_round_has_no_interval() -> None:
     drawing = of_kind("ranking", make_rounds("c/a", (100.0,)))
     (median,) = [row for row in values(drawing) if "value" in row]
     assert median["low"] == median["high"] == 100
     assert drawing.rows[0][2:4] == ("", "")
-    scales = [layer["encoding"]["x"].get("scale", {}) for layer in drawing.chart.to_dict()["layer"]]
-    assert any(scale.get("zero") is False for scale in scales)
 
 
 def test_with_a_rate_targets_are_compared_by_p99() -> None:
@@ -72,6 +77,25 @@ def test_with_a_rate_targets_are_compared_by_p99() -> None:
     drawing = of_kind("ranking", trials)
     assert drawing.header[1] == "p99 (ms)"
     assert {row["value"] for row in values(drawing) if "value" in row} == {0.25}
+
+
+def with_first_byte(share: float) -> list[Trial]:
+    """Return a round of a target whose first byte takes this share of the service time."""
+    times = make_distribution(400)
+    assert times.p50 is not None
+    measurement = make_measurement(1000, service_time_us=times, first_byte_us=make_distribution(times.p50 * share))
+    return [make_trial(make_plan("c/a"), measurement=measurement)]
+
+
+def test_a_first_byte_that_comes_early_has_a_chart() -> None:
+    drawing = of_kind("first-byte", with_first_byte(0.25))
+    assert [(row["what"], row["ms"]) for row in values(drawing)] == [("first byte", 0.1), ("whole response", 0.4)]
+    assert drawing.rows == (("c/a", "0.1", "0.25", "0.4", "1"),)
+
+
+@pytest.mark.parametrize("trials", [with_first_byte(0.97), make_rounds("c/a", (100.0,))])
+def test_a_first_byte_that_comes_with_the_rest_has_no_chart(trials: list[Trial]) -> None:
+    assert not any(name.startswith("first-byte") for name in of_run(make_run(trials), trials))
 
 
 def test_every_verdict_has_a_shape() -> None:
@@ -94,6 +118,20 @@ def test_percentiles_cover_all_rounds_and_end_with_the_samples() -> None:
     assert points[99] == pytest.approx(0.99, rel=0.01)
     assert max(points) == 99, "a thousand samples have ten beyond p99, and fewer beyond the next"
     assert drawing.rows[-1][0] == "p99"
+
+
+def test_more_than_four_targets_get_a_panel_each_in_front_of_the_range_of_all() -> None:
+    loads = [Load(connections=number) for number in (8, 64)]
+    names = [f"c/{number}" for number in range(LINES_MAX + 1)]
+    trials = [trial for load in loads for name in names for trial in make_rounds(name, (100.0, 102.0, 104.0), plan={"load": load})]
+    for kind in ("percentiles", "connections"):
+        drawing = of_kind(kind, trials)
+        assert [panel["title"]["text"] for panel in drawing.chart.to_dict()["concat"]] == names
+        assert drawing.series == ()
+        assert drawing.header[1:] == tuple(names)
+        assert all(row["lowest"] <= row["highest"] for row in values(drawing) if "lowest" in row)
+    few = of_kind("percentiles", [trial for trial in trials if trial.plan.target != names[0]])
+    assert few.series == tuple(names[1:])
 
 
 def test_without_histograms_reported_percentiles_are_drawn() -> None:
@@ -131,6 +169,21 @@ def test_a_target_over_time_has_p99_9_and_throttling_if_known() -> None:
     assert "Throttled (cores)" not in without.header
     assert [row["value"] for row in values(drawing) if row["figure"] == "Throttled (cores)"] == [0.0, 0.25, 0.5, 0.0]
     assert len(drawing.chart.to_dict()["vconcat"]) == len(without.chart.to_dict()["vconcat"]) + 1 == 5
+
+
+def test_slow_times_are_marked_with_their_cause() -> None:
+    intervals = tuple(Interval(start_s=at / 2, duration_s=0.5, completed=50 if 6 <= at < 8 else 500) for at in range(20))
+    samples = tuple(Sample(at_s=at, cpu_cores=0.5, rss_bytes=1_000_000, processes=1) for at in range(1, 11))
+    stolen = tuple(0.9 if at == 3 else 0.0 for at in range(10))
+    usage = make_usage(samples=samples, stolen_samples_s=stolen)
+    drawing = of_kind("over-time", [make_trial(measurement=make_measurement(intervals=intervals), target_usage=usage)])
+    assert drawing.notes[1:] == (
+        "▲ less than 50% of the median rate; cause known for 1 of 1 time",
+        "3.0–4.0 s: the hypervisor gave the target's CPUs to other virtual machines",
+    )
+    assert [(row["s"], row["cause"]) for row in values(drawing) if row["figure"] == "slow"] == [(3.0, "steal")]
+    assert "Stolen (cores)" in drawing.header
+    assert [row["value"] for row in values(drawing) if row["figure"] == "Stolen (cores)"] == list(stolen)
 
 
 def test_joined_slices_keep_the_highest_percentile() -> None:

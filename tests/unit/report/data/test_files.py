@@ -75,7 +75,7 @@ def test_markdown_has_every_column_in_every_row() -> None:
     rows = cells_of(FORMATS["markdown"](run, trials))
     assert len(rows) == 2 + 7 + 2
     assert {len(row) for row in rows} == {23}
-    assert rows[0][7:10] == ["Requests/s", "± (%)", "Range (± %)"]
+    assert rows[0][7:10] == ["Requests/s", "± (%)", "Half range (%)"]
     assert rows[3][7] == "≥ 250,400"
     assert rows[4][4] == "181*"
     assert rows[7][5:21] == [""] * 16

@@ -8,7 +8,17 @@ from prometheus_client.parser import text_string_to_metric_families as prometheu
 
 from httpbench.model import Gate, Kind, Load
 from httpbench.report import FORMATS
-from tests.factories import make_client, make_mixed_run, make_plan, make_rounds, make_run, make_target, make_trial
+from tests.factories import (
+    make_client,
+    make_distribution,
+    make_measurement,
+    make_mixed_run,
+    make_plan,
+    make_rounds,
+    make_run,
+    make_target,
+    make_trial,
+)
 from tests.hostile import ALL, PIECES
 
 Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -44,6 +54,12 @@ def test_values_are_medians_in_base_units() -> None:
     assert of(text, "httpbench_run_start_time_seconds") == [1_795_248_000]
     low, high = (of(text, "httpbench_requests_per_second_interval", bound=end, **fast)[0] for end in ("low", "high"))
     assert low < 409_871.3 < high
+
+
+def test_times_to_the_first_byte_are_quantiles() -> None:
+    trials = make_rounds("c/a", (100.0,), measurement=make_measurement(first_byte_us=make_distribution(2000)))
+    text = FORMATS["openmetrics"](make_run(trials), trials)
+    assert of(text, "httpbench_first_byte_seconds", quantile="0.5", target="c/a") == [0.002]
 
 
 def test_a_row_without_results_has_its_verdict_and_rounds() -> None:

@@ -24,6 +24,7 @@ from httpbench.report.data.read_json import read_export
 from httpbench.report.html import download, parts, render_changes_html, render_html
 from httpbench.report.html.parts import HtmlTable, link, struck
 from httpbench.report.words.claims import answer as result
+from httpbench.report.words.loads import title
 from tests.factories import (
     make_distribution,
     make_environment,
@@ -38,7 +39,7 @@ from tests.factories import (
     make_target,
     make_trial,
 )
-from tests.made_runs import make_clients_run, make_proxies_run, make_search_run
+from tests.made_runs import make_clients_run, make_proxies_run, make_search_run, make_shares_run
 
 ATTACK = "<img src=x onerror=alert(1)></style></script><script>alert(2)</script>"
 VOID = ("meta", "link", "br", "input")
@@ -87,7 +88,7 @@ def page(run: Run, trials: list[Trial]) -> Page:
     return Page(render_html(run, trials))
 
 
-@pytest.mark.parametrize("made", [make_mixed_run, make_clients_run, make_search_run, make_proxies_run])
+@pytest.mark.parametrize("made", [make_mixed_run, make_clients_run, make_search_run, make_proxies_run, make_shares_run])
 def test_a_page_has_no_scripts_requests_or_unknown_links(made: Callable[[], tuple[Run, list[Trial]]]) -> None:
     run, trials = made()
     text = render_html(run, trials)
@@ -105,7 +106,7 @@ def test_a_page_has_no_scripts_requests_or_unknown_links(made: Callable[[], tupl
     assert len(ids) == len(set(ids))
     assert {address[1:] for address in found.attributes("href") if address.startswith("#")} <= set(ids)
     assert {trial.plan.target for trial in trials} <= set(ids)
-    assert ("Added to the baseline of the same rounds" in found.text) == (made is make_proxies_run)
+    assert ("Latency that each proxy adds" in found.text) == (made in (make_proxies_run, make_shares_run))
     assert ("SLO (p99 < 2 ms, at most 0.1% failed) holds" in found.text) == (made is make_search_run)
 
 
@@ -234,3 +235,13 @@ def test_changes_show_before_and_after_largest_first() -> None:
     assert "-50.0%" in found.text and "-1.0%" in found.text
     assert "changed significantly" in found.text
     assert not {"script", "img"} & {tag for tag, _ in found.tags}
+
+
+def test_charts_do_not_repeat_the_title_of_their_table() -> None:
+    trials = [*make_rounds("c/a", (100.0, 102.0, 104.0)), *make_rounds("c/b", (90.0, 91.0, 92.0))]
+    run = make_run(trials)
+    page = render_html(run, trials)
+    (table,) = groups(run, trials)
+    captions = re.findall("<figcaption>(.*?)</figcaption>", page)
+    assert len(captions) >= 2
+    assert not any(title(table) in caption for caption in captions)

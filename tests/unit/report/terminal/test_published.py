@@ -9,7 +9,7 @@ from rich.console import Console
 
 from httpbench import catalog
 from httpbench.analysis.published import beside
-from httpbench.catalog import read_results
+from httpbench.catalog.techempower_results import read_results
 from httpbench.model import Entry, Load, Run, Trial
 from httpbench.report.terminal.published import render_beside
 from tests.factories import make_rounds, make_run, make_target

@@ -24,12 +24,14 @@ from tests.factories import (
     make_plan,
     make_rounds,
     make_run,
+    make_startup,
     make_target,
     make_trial,
     make_usage,
 )
 
 ALL = View(wide=True, explain=True)
+LARGEST_STARTUP = make_startup(12.345, first_us=1_234_567, steady_s=12.3, pss_bytes_ready=12_345_000_000, installed_bytes=12_345_000_000)
 
 
 def shown(run: Run, trials: list[Trial], width: int = 200, *, color: bool = False, view: View | None = ALL) -> str:
@@ -61,8 +63,14 @@ def test_the_usual_columns_fit(width: int, table: Table) -> None:
     """The table contains the longest possible values, and an id of forty characters."""
     names = ["language/framework-with-a-long-name/variant", "language/other-framework/variant"]
     load = Load(connections=64, rate_rps=100_000) if table is Table.TCP_PROXIES else Load(connections=64)
+    if table is Table.STARTUP:
+        load = Load(connections=64, warmup_s=0, rest_s=5)
+    own: dict[Table, dict[str, object]] = {
+        Table.HTTP_CLIENTS: {"client": make_client(1234.5, 123.4)},
+        Table.STARTUP: {"startup": LARGEST_STARTUP},
+    }
     trials = [
-        trial.model_copy(update={"client": make_client(1234.5, 123.4)} if table is Table.HTTP_CLIENTS else {})
+        trial.model_copy(update=own.get(table, {}))
         for name in names
         for trial in make_rounds(
             name, (9_999_999, 9_000_001, 9_500_000), plan={"load": load}, target_usage=make_usage(15.9, rss_bytes_peak=98_765_000_000)

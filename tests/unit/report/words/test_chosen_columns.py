@@ -16,7 +16,6 @@ from tests.factories import make_mixed_run, make_rounds, make_run
 
 ROOT = Path(__file__).parents[4]
 PAGE = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def names(view: View, table: Table = Table.HTTP_SERVERS, load: Load | None = None) -> list[str]:
@@ -42,13 +41,6 @@ def test_each_column_name_works_alone_and_is_documented(table: Table) -> None:
     for name in column_names(table):
         assert names(View(names=(name,)), table) == [name]
         assert f"`{name}`" in PAGE, name
-
-
-def test_the_sample_in_the_readme_has_the_default_columns() -> None:
-    run, trials = make_mixed_run()
-    found = groups(run, trials)
-    titles = [column.title for column in chosen(found, found[0], run.table, View()) if column.title]
-    assert titles in [line.split() for line in README.splitlines()]
 
 
 def test_column_names_of_searches_and_changes_are_documented() -> None:

@@ -11,7 +11,7 @@ import pytest
 from httpbench.analysis.compared import differences, ranking
 from httpbench.analysis.groups import groups
 from httpbench.model import Kind, Load, Noise, Precision, Run, RunStatus, Stalls, Table, Trial, Verdict, VerdictKind
-from httpbench.report.words.claims import claims, times
+from httpbench.report.words.claims import answer, claims, times
 from httpbench.report.words.numbers import plus_minus
 from httpbench.report.words.run import origin, precision
 from httpbench.run.proxy.trial import BASELINE
@@ -71,6 +71,36 @@ def test_a_row_that_lost_rounds_is_not_compared() -> None:
     assert said(trials) == ["new is not compared with old: new lost rounds (1 of 4 rounds failed or are invalid: 7 responses were wrong)"]
 
 
+def test_a_row_that_lost_rounds_to_disturbances_is_not_compared_unless_all_targets_lost_them() -> None:
+    disturbed = Verdict(kind=VerdictKind.DISTURBED, reasons=("spin took 40%",))
+    slow = [rate / 2 for rate in STEADY]
+    trials = [*make_rounds(OLD, STEADY * 2), *make_rounds(NEW, FASTER * 2)]
+    trials[10:15] = make_rounds(NEW, slow, verdict=disturbed)
+    assert said(trials) == ["new is not compared with old: new lost rounds (5 of 10 rounds disturbed: by other programs)"]
+    in_slices = [trial.model_copy(update={"plan": trial.plan.model_copy(update={"slices": 8})}) for trial in trials]
+    assert said(in_slices)[0].startswith("new serves 1.130 ± ")
+
+
+def test_disturbed_rounds_that_the_user_accepted_are_compared() -> None:
+    accepted = Verdict(kind=VerdictKind.DISTURBED, reasons=("spin took 40%",), is_accepted=True)
+    trials = [*make_rounds(OLD, STEADY * 2), *make_rounds(NEW, FASTER[:3], verdict=accepted), *make_rounds(NEW, FASTER * 2)[3:]]
+    assert said(trials)[0].startswith("new serves 1.130 ± ")
+
+
+def test_whole_milliseconds_do_not_prove_a_ratio() -> None:
+    def rounds(name: str, p99_us: float, step_us: float | None) -> list[Trial]:
+        times = make_distribution(p99=p99_us)
+        return [
+            make_trial(make_plan(name, n), measurement=make_measurement(rps, service_time_us=times, latency_step_us=step_us))
+            for n, rps in enumerate(STEADY)
+        ]
+
+    (line,) = said([*rounds(OLD, 2000, None), *rounds(NEW, 1000, None)])
+    assert line.endswith("p99 is 0.5000 ± 0.0005 times")
+    (line,) = said([*rounds(OLD, 2000, 1000), *rounds(NEW, 1000, 1000)])
+    assert line.endswith("p99 is not distinguishable: 0.25 to 1 times")
+
+
 def test_a_generator_bound_row_is_labeled() -> None:
     (line,) = said([*make_rounds(OLD, STEADY), *make_rounds(NEW, FASTER, verdict=GENERATOR)])
     assert line.endswith("; new is generator-bound")
@@ -104,6 +134,29 @@ def test_two_rows_without_a_baseline_are_compared() -> None:
     (group,) = groups(run, trials)
     (line,) = claims(run, group)
     assert line.startswith("c/two serves 1.130 ± 0.010 times the requests of c/one")
+
+
+def test_an_undecided_lowest_p99_is_not_given_to_the_first_row() -> None:
+    load = Load(rate_rps=1000)
+    p99s = {"c/a": (905, 900, 910), "c/b": (906, 902, 909), "c/c": (1800, 1810, 1805)}
+    trials = [
+        make_trial(
+            make_plan(name, number, load=load), measurement=make_measurement(1000, response_time_us=make_distribution(p99 / 2.5, 10_000))
+        )
+        for name, values in p99s.items()
+        for number, p99 in enumerate(values)
+    ]
+    run = make_run(trials)
+    (group,) = groups(run, trials)
+    (line,) = answer(run, group)
+    assert line.startswith("the lowest p99 is undecided between c/a and c/b; the p99 of c/a is 0.50")
+
+
+def test_bounds_alone_need_no_more_rounds() -> None:
+    trials = [
+        trial for factor in (4, 3, 2, 1) for trial in make_rounds(f"c/{factor}", [factor * rate for rate in STEADY], verdict=GENERATOR)
+    ]
+    assert rank_lines(trials)[0] == "No ranks: every result is only a lower bound"
 
 
 # --- ranks ---------------------------------------------------------------------------------------------------------------------

@@ -81,7 +81,9 @@ def test_rows_with_too_few_undisturbed_rounds_are_noted_and_not_ranked() -> None
         row_notes(group)[0].reasons[0].startswith("1 of 3 rounds disturbed: other programs took 0.50 of the target's core: spin (pid 4711)")
     )
     assert "2 trials were disturbed in the last attempt and do not count, by spin (pid 4711)" in notes(trials)
-    assert claims(make_run(trials), group) == ["a/fast is not compared with b/slow: 2 common rounds are too few; use 3 or more"]
+    assert claims(make_run(trials), group) == [
+        "a/fast is not compared with b/slow: a/fast lost rounds (1 of 3 rounds disturbed: by other programs)"
+    ]
 
 
 def test_a_fully_disturbed_row_shows_its_measurements_and_a_hint() -> None:

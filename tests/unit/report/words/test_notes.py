@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from httpbench.analysis.groups import groups
-from httpbench.model import Cores, Load, Scaling, TlsHandshakes, Verdict, VerdictKind
+from httpbench.model import Cores, Learned, LearnedRequests, Load, Scaling, TlsHandshakes, Verdict, VerdictKind
 from httpbench.report.words.loads import scaling_words, title
 from httpbench.report.words.notes import legend, row_notes
 from tests.factories import make_host_share, make_load_host, make_measurement, make_plan, make_rounds, make_run, make_trial
@@ -93,3 +93,31 @@ def test_targets_that_do_not_resume_sessions_are_named(full: int, is_named: bool
     run = make_run(trials)
     named = [line for line in legend(groups(run, trials), run.table) if line.startswith("Full handshakes")]
     assert named == (["Full handshakes instead of resumed sessions: c/nginx (7.0%)."] if is_named else [])
+
+
+@pytest.mark.parametrize(
+    ("learned", "note"),
+    [
+        (
+            LearnedRequests(count=3, learned=3, bodies=2),
+            "for each of 3 requests: status, media type and the bodies of 2 of them, which do not change.",
+        ),
+        (LearnedRequests(count=3, learned=2, bodies=2), "for 2 of 3 requests: status, media type and body."),
+        (
+            LearnedRequests(count=3, learned=3, bodies=0),
+            "for each of 3 requests: status and media type. Their bodies change, so bodies were not checked.",
+        ),
+        (
+            LearnedRequests(count=1000, learned=100, bodies=100, common=Learned(status=200, content_type="text/html")),
+            "from 100 of 1,000 requests: status 200, text/html. Their bodies differ, so bodies were not checked.",
+        ),
+        (
+            LearnedRequests(count=1000, learned=99, bodies=99, common=Learned(status=201, body_bytes=13, body_sha256="0" * 64)),
+            "from 99 of 1,000 requests: status 201, and one body of 13 bytes.",
+        ),
+    ],
+)
+def test_the_correct_responses_to_several_requests_are_described(learned: LearnedRequests, note: str) -> None:
+    trials = [make_trial(learned_requests=learned)]
+    run = make_run(trials)
+    assert f"Correct responses of epoll, learned {note}" in legend(groups(run, trials), run.table)

@@ -26,6 +26,8 @@ SHARE = "generator 0.50 and target 1.40 of 2 shared cores"
 EXAMPLES: dict[ReasonKind, tuple[dict[str, Any], str]] = {
     ReasonKind.TEXT: ({"text": "it {died}"}, "it {died}"),
     ReasonKind.NO_CORRECT_RESPONSE: ({"errors": {"connect_refused": 640}}, "no correct response (connect refused 640)"),
+    ReasonKind.NO_EVENT: ({"errors": {"timeout": 8}}, "no event arrived (timeout 8)"),
+    ReasonKind.EVENTS_LOST: ({"lost": 3, "events": 900, "streams": 1}, "3 events lost: ids are missing in 1 stream"),
     ReasonKind.WRONG_RESPONSES: ({"wrong": 1, "completed": 1000, "errors": {}}, "1 of 1,000 responses were wrong"),
     ReasonKind.WRONG_SAMPLES: (
         {"wrong": 2, "checked": 9, "problems": ["a", "b"]},
@@ -150,6 +152,10 @@ EXAMPLES: dict[ReasonKind, tuple[dict[str, Any], str]] = {
         "out of memory: the kernel killed processes inside the container at its memory limit (2 so far)",
     ),
     ReasonKind.WRONG_AFTER_LOAD: ({"problems": ["status 500"]}, "after the load the target status 500"),
+    ReasonKind.DATABASE_NOT_ASKED: (
+        {"selects": 5, "responses": 10, "required_selects": 10},
+        "the database received 5 SELECT statements for 10 responses, which require 10: the target did not ask it each time",
+    ),
     ReasonKind.DATABASE_NOT_READ: (
         ROWS,
         "the database read 5 rows for 10 responses, which require 10: the target did not ask it each time",
@@ -158,9 +164,18 @@ EXAMPLES: dict[ReasonKind, tuple[dict[str, Any], str]] = {
         ROWS,
         "the database wrote 5 rows for 10 responses, which require 10: the target did not write its updates",
     ),
+    ReasonKind.FAILED_BEFORE_FAULT: ({"failed": 1_200}, "1,200 requests failed before the backend did"),
+    ReasonKind.SECOND_BACKEND_UNUSED: (
+        {"share": 0.021},
+        "the proxy sent only 2% of the requests to the second backend before it failed",
+    ),
     ReasonKind.BACKEND_NOT_ASKED: (
         {"requests": 200, "responses": 12_000},
         "the backend handled 200 requests for 12,000 responses: the proxy responded without it",
+    ),
+    ReasonKind.BACKEND_NOT_CONNECTED: (
+        {"accepted": 1, "opened": 64},
+        "the backend accepted 1 connection for 64 of the load generator: the proxy did not relay each of them",
     ),
     ReasonKind.BYTES_DIFFER: ({}, "bytes were lost, changed or invented between backend and load generator"),
     ReasonKind.BYTES_MAY_BE_LOST: ({"target": "proxy:c/x"}, "httpbench verify proxy:c/x shows whether bytes are lost"),

@@ -1,12 +1,15 @@
-"""Tests that sampled bodies are checked against the rules of their workloads."""
+"""Tests that sampled responses are checked: bodies against the rules of their workloads, and heads against those of a proxy's backend."""
 
 from __future__ import annotations
 
 import json
 import random
 
+import pytest
+
+from httpbench.http import Response, parsed
 from httpbench.load import KeptResponse
-from httpbench.model import Expectation, Observed, ReasonKind, Rule, SampledBodies, Workload
+from httpbench.model import Expectation, Observed, ProxyMode, ReasonKind, Rule, SampledBodies, Workload
 from httpbench.report.words.reasons import sentence
 from httpbench.run.load.sampled_bodies import with_sampled_bodies
 from httpbench.stats.evidence import Evidence
@@ -67,3 +70,47 @@ def test_wrong_samples_make_a_trial_invalid() -> None:
     assert reasons(None) == reasons(SampledBodies(checked=9, wrong=0)) == []
     assert reasons(SampledBodies(checked=9, wrong=2, problems=("x",))) == ["2 of 9 responses sampled during the load were wrong: x"]
     assert reasons(SampledBodies(checked=9, wrong=0, problems=("y",))) == ["the 9 responses sampled during the load were wrong: y"]
+
+
+PROXIED = Workload(name="proxied", description="", backend="c/nginx")
+DIRECT = parsed(
+    "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Length: 1\r\nContent-Type: text/plain\r\nX-Own: a\r\nConnection: keep-alive\r\n\r\n", "x"
+)
+
+
+def changes(head: str, mode: ProxyMode, direct: Response = DIRECT) -> tuple[str, ...]:
+    kept_response = KeptResponse(PROXIED, f"HTTP/1.1 {head}\r\n\r\n", "x", truncated=False)
+    found = with_sampled_bodies(make_measurement(), [kept_response], direct, mode).sampled_bodies
+    assert found is not None
+    return found.problems
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "200 OK\r\nServer: nginx\r\nContent-Length: 1\r\nContent-Type: text/plain\r\nX-Own: a",
+        "200 \r\nserver: other\r\ntransfer-encoding: chunked\r\ncontent-type: text/plain\r\nx-own: a\r\nvia: 1.1 other\r\nage: 0",
+        "200 OK\r\nServer: nginx\r\nServer: other\r\nContent-Type: text/plain\r\nX-Own: a\r\nKeep-Alive: timeout=5\r\nDate: now",
+    ],
+    ids=["unchanged", "http2", "two-servers"],
+)
+def test_an_http_proxy_may_change_what_concerns_its_own_hop(head: str) -> None:
+    assert changes(head, ProxyMode.HTTP) == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "problem"),
+    [
+        ("200 OK\r\nX-Own: a", "the proxy removed or changed headers: `Content-Type: text/plain`"),
+        ("200 OK\r\nContent-Type: text/plain\r\nX-Own: b", "the proxy removed or changed headers: `X-Own: a`"),
+        ("203 OK\r\nContent-Type: text/plain\r\nX-Own: a", "the proxy sent status 203 instead of 200"),
+    ],
+)
+def test_an_http_proxy_must_not_change_anything_else(head: str, problem: str) -> None:
+    assert changes(head, ProxyMode.HTTP) == (problem,)
+
+
+def test_a_tcp_proxy_must_not_change_anything() -> None:
+    own = "200 OK\r\nServer: nginx\r\nContent-Length: 1\r\nContent-Type: text/plain\r\nX-Own: a"
+    assert changes(own, ProxyMode.TCP) == ()
+    assert changes(f"{own}\r\nVia: 1.1 other", ProxyMode.TCP) == ("the proxy changed headers: `Via: 1.1 other`",)

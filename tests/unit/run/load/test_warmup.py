@@ -54,6 +54,15 @@ def test_a_warm_up_ends_once_throughput_is_steady(monkeypatch: pytest.MonkeyPatc
     assert (load.duration_s, load.warmup_s, load.rate_rps, load.step_s) == (58, 0, 100, None)
 
 
+def test_the_warm_up_of_an_overload_offers_half_of_the_peak(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = FakeGenerator([100.0] * 60, stays_s=600)
+    monkeypatch.setattr(load, "get", lambda _: generator)
+    overload = Load(warmup_s=0, warmup_max_s=60, rate_rps=300, share_of_peak=1.5, peak_of="a/a")
+    job = Job("http://127.0.0.1:1/", Workload(name="x", description="x"), overload, (), tmp_path)
+    assert warm_up_until_steady(job, lambda: None, lambda _: None).is_steady
+    assert generator.job.load.rate_rps == 100
+
+
 def test_a_rate_rising_to_the_end_is_not_steady_and_its_series_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rising = [100.0 * i for i in range(1, 51)]
     settling, _ = warm_up(monkeypatch, tmp_path, FakeGenerator(rising, stays_s=0))

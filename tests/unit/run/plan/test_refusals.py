@@ -20,6 +20,8 @@ ROWS = Workload(name="rows", description="", expect=Expectation(rule=Rule.WORLD)
         ("native", Load(tls=True), ROWS, None),
         ("native", Load(http2=True), ROWS, None),
         ("native", Load(http2=True, keepalive=False), PLAIN, "HTTP/2 connections cannot be closed after each request"),
+        ("oha", Load(tls=True, http2=True, pipeline=8), PLAIN, None),
+        ("h2load", Load(tls=True, http2=True, pipeline=8), PLAIN, None),
         ("wrk", Load(tls=True), PLAIN, "wrk sends plain HTTP/1.1 only here; `--load-generator native` also sends HTTPS and HTTP/2"),
     ],
 )

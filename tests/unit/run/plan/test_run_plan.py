@@ -114,3 +114,18 @@ def test_targets_are_measured_only_by_protocols_that_they_declare(declared: dict
 
 def test_a_command_may_speak_any_protocol() -> None:
     assert undeclared(make_target("command/a", category=None), tls=True, http2=True) is None
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers())
+def test_loads_at_shares_of_the_peak_follow_all_peaks_and_have_their_own_baselines(targets: int, rounds: int, seed: int) -> None:
+    closed = Load(connections=8)
+    loads = [closed, *(closed.model_copy(update={"share_of_peak": share}) for share in (0.5, 1.5))]
+    plan = make_plan(replace(matrix(targets, [8], rounds), loads=loads, baseline=BASELINE), lambda _: CORES, seed)
+    assert set(Counter((trial.round, trial.cell) for trial in plan.trials).values()) == {1}
+    peaks, at_shares = (plan.trials[: (targets + 1) * rounds], plan.trials[(targets + 1) * rounds :])
+    assert all(trial.load == closed for trial in peaks)
+    names = {target.id for target in TARGETS[:targets]}
+    expected = {(name, 0.5, name) for name in names} | {(name, 1.5, name) for name in names} | {(BASELINE.id, 0.5, name) for name in names}
+    for number in range(rounds):
+        own = [trial for trial in at_shares if trial.round == number]
+        assert {(trial.target, trial.load.share_of_peak, trial.load.peak_of) for trial in own} == expected and len(own) == len(expected)

@@ -53,6 +53,18 @@ def test_tables_are_measured_one_after_the_other_in_each_round() -> None:
     assert {one.slices for one in spec.plan.trials} == {40}
 
 
+def test_each_target_takes_turns_with_the_baseline_at_its_own_rate() -> None:
+    found = [
+        make_plan(target, number=number, load=Load(share_of_peak=share, peak_of=name))
+        for number, (target, share, name) in enumerate(
+            [("a/a", 0.5, "a/a"), ("b/b", 0.5, "b/b"), ("c/c", 0.5, "b/b"), ("a/a", 1.5, "a/a"), ("c/c", 0.5, "a/a")]
+        )
+    ]
+    tables = tables_of(with_slices(spec_of(found), Interleave.AUTO, is_here=True).plan.trials)
+    assert [[one.target for one in table] for table in tables] == [["a/a", "c/c"], ["b/b", "c/c"], ["a/a"]]
+    assert [table[0].slices for table in tables] == [40, 40, None]
+
+
 @pytest.mark.parametrize(("duration_s", "slices"), [(10, 40), (2, 8), (1, 4), (0.5, 4), (0.3, 3), (0.1, 1), (0.05, 1)])
 def test_a_slice_lasts_a_quarter_of_a_second_or_less(duration_s: float, slices: int) -> None:
     assert slices_of(Load(duration_s=duration_s)) == slices
@@ -104,7 +116,7 @@ def test_images_on_the_network_of_this_machine_choose_their_own_port() -> None:
 def test_databases_are_started_for_one_target_at_a_time() -> None:
     spec = spec_of(rounds(), database=Database.POSTGRES)
     db = Workload(name="plaintext", description="Hello", test="db")
-    assert_refused(replace(spec, workloads={"plaintext": db}), "databases")
+    assert_refused(replace(spec, workloads={"plaintext": db}), "each target has its own database")
 
 
 def test_load_hosts_cannot_measure_in_slices() -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from httpbench.errors import StartError
-from httpbench.model import Workload
+from httpbench.http import Transport
+from httpbench.model import Https, Trust, Workload
 from httpbench.run.load.place import Sampler, ServerThere
-from httpbench.run.proxy.trial import started_backend
+from httpbench.run.proxy.backend import started_backend
 from httpbench.run.trial.inputs import Upstream
 from tests.factories import make_target
 from tests.servers import Mode, Server
@@ -83,3 +84,19 @@ def test_a_backend_that_ends_at_once_reports_why(tmp_path: Path) -> None:
     with pytest.raises(StartError) as raised, started_backend(Upstream(NGINX, tmp_path, (), place), HELLO, tmp_path):
         pass
     assert raised.value.log_tail == "first line\nlast line"
+
+
+def test_a_load_over_https_is_refused_there(tmp_path: Path) -> None:
+    backend = make_target("c/nginx", https=Https(run=("./run.sh", "{cert}", "{key}")))
+    place = Place(There("192.0.2.7", 8080))
+    with pytest.raises(StartError, match=r"a backend on a load host serves only plain HTTP/1\.1"):
+        started_backend(Upstream(backend, tmp_path, (), place), HELLO, tmp_path, transport=Transport(Trust()))
+    assert place.filled is None
+
+
+@pytest.mark.parametrize(
+    ("transport", "protocol"), [(Transport(Trust()), "HTTPS"), (Transport(http2=True), "HTTP/2 without TLS")], ids=["https", "h2c"]
+)
+def test_a_load_that_the_backend_does_not_declare_is_refused(tmp_path: Path, transport: Transport, protocol: str) -> None:
+    with pytest.raises(StartError, match=f"its backend, c/nginx, does not declare {protocol} in its target"):
+        started_backend(Upstream(NGINX, tmp_path, ()), HELLO, tmp_path, transport=transport)

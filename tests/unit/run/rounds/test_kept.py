@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 import pytest
 
-from httpbench.model import Commands, Expectation, Request, Workload
+from httpbench.load.requests import workload_of
+from httpbench.model import Commands, Expectation, ListedRequest, Request, Workload
 from httpbench.run.rounds.kept import REDACTED, Secrets, kept_run, kept_trial
 from tests.factories import make_response, make_run, make_target, make_trial
 
@@ -86,3 +88,17 @@ def test_long_bodies_of_a_workload_are_stored_as_hashes() -> None:
     kept = kept_run(make_run([make_trial()]).model_copy(update={"workloads": {"request": workload}}), SECRETS).workloads["request"]
     assert kept.expect == Expectation(body_sha256=digest, body_bytes=5000)
     assert kept.request.body == f"{'x' * 2000}… (5,000 characters, SHA-256 {digest})"
+
+
+def test_a_list_of_requests_is_stored_as_its_template() -> None:
+    listed = [ListedRequest(request=Request(path=f"/users/{name}", headers={"X-Key": f"{TOKEN}-{name}"})) for name in ("ann", "bo")]
+    template = Request(path="/users/{name}", headers={"X-Key": "{key}"})
+    workload = workload_of(Path("users.csv"), listed, Expectation(), template)
+    secrets = Secrets.of([], [workload])
+    assert secrets.out_of(f"got {TOKEN}-ann and {TOKEN}-bo") == f"got {REDACTED} and {REDACTED}"
+    run = make_run([make_trial()]).model_copy(update={"workloads": {workload.name: workload}})
+    kept = kept_run(run, secrets).workloads[workload.name]
+    assert TOKEN not in kept.model_dump_json() and "ann" not in kept.model_dump_json()
+    assert kept.listed is not None and workload.listed is not None
+    assert (kept.listed.requests, kept.listed.count, kept.listed.sha256) == ((), 2, workload.listed.sha256)
+    assert kept.request == kept.listed.template == template.model_copy(update={"headers": {"X-Key": REDACTED}})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -11,7 +11,7 @@ import pytest
 from httpbench import load
 from httpbench.errors import StoreError
 from httpbench.host import Topology
-from httpbench.model import Run, RunStatus, Trial, Workload
+from httpbench.model import Profile, Run, RunStatus, Trial, Workload
 from httpbench.run.builds.prepare import Built
 from httpbench.run.observer import Observer
 from httpbench.run.plan.run_plan import RunPlan
@@ -19,6 +19,7 @@ from httpbench.run.plan.spec import RunSpec
 from httpbench.run.rounds.record import Record
 from httpbench.store import Store
 from tests.factories import make_plan, make_target, make_trial
+from tests.made_profiles import make_profile
 
 TRIALS = [make_trial(make_plan(number=number, round_=number)) for number in range(3)]
 
@@ -35,6 +36,10 @@ class FailingStore(Store):
     def add(self, run_id: str, trial: Trial) -> None:
         self._fail()
         super().add(run_id, trial)
+
+    def add_profiles(self, run_id: str, profiles: Sequence[Profile]) -> None:
+        self._fail()
+        super().add_profiles(run_id, profiles)
 
     def _fail(self) -> None:
         if self.locked:
@@ -90,6 +95,23 @@ def test_trials_that_failed_to_be_stored_are_stored_later(
         assert trials == outcome.trials == TRIALS
 
 
+@pytest.mark.parametrize("locked_for_ever", [False, True])
+def test_profiles_are_stored_later_or_are_an_error(
+    tmp_path: Path, started: Callable[[Store, Warnings], Record], locked_for_ever: bool
+) -> None:
+    profile = make_profile({"main": 10.0}, 1)
+    with FailingStore(tmp_path / "results.db") as store:
+        record = started(store, Warnings())
+        record.keep(TRIALS[0])
+        store.locked = True
+        record.keep_profiles((profile,))
+        store.locked = locked_for_ever
+        record.finish(RunStatus.FINISHED)
+        assert (record.outcome().store_error is not None) is locked_for_ever
+        run, _ = store.run("latest")
+        assert run.profiles == (() if locked_for_ever else (profile,))
+
+
 def test_trials_that_can_never_be_stored_are_an_error_at_the_end(tmp_path: Path, started: Callable[[Store, Warnings], Record]) -> None:
     with FailingStore(tmp_path / "results.db") as store:
         store.locked = True
@@ -120,7 +142,7 @@ def test_the_outcome_has_the_stored_trials_and_those_that_failed_to_be_stored(
 def test_a_store_that_can_no_longer_be_read_is_an_error_at_the_end(
     tmp_path: Path, started: Callable[[Store, Warnings], Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(store: Store, name: str) -> None:
+    def fail(store: Store, run: Run, trials: Sequence[Trial]) -> None:
         raise StoreError("results.db: disk I/O error")
 
     with FailingStore(tmp_path / "results.db") as store:
@@ -130,7 +152,7 @@ def test_a_store_that_can_no_longer_be_read_is_an_error_at_the_end(
         store.locked = True
         record.keep(TRIALS[1])
         record.finish(RunStatus.FINISHED)
-        monkeypatch.setattr(FailingStore, "run", fail)
+        monkeypatch.setattr(FailingStore, "updated", fail)
         outcome = record.outcome()
         assert outcome.store_error is not None
         assert outcome.trials == TRIALS[1:2]

@@ -57,6 +57,17 @@ def test_no_trial_begins_that_would_end_after_the_time_limit(monkeypatch: pytest
     assert found == [5.0, 5.0]
 
 
+def test_trials_beyond_the_highest_rate_follow_the_search() -> None:
+    beyond = SEARCH.model_copy(update={"overload": 2.0, "trials_per_rate": 1, "width": 0.1})
+    made = [trial(None), trial(1000, duration_s=1.0), trial(1049, held=False, duration_s=1.0), trial(1000), trial(1049, held=False)]
+    made += [trial(1000), trial(1049, held=False)]
+    for number in range(3):
+        planned = next(upcoming(beyond, FIRST, made))
+        assert (planned.load.rate_from_rps, planned.load.rate_rps, planned.round) == (2000, 500, number)
+        made.append(trial(1000).model_copy(update={"plan": planned}))
+    assert list(upcoming(beyond, FIRST, made)) == []
+
+
 def test_number_and_round_follow_from_the_trials_so_far() -> None:
     made = [trial(None), trial(1000, duration_s=1.0), trial(1049, held=False, duration_s=1.0), trial(1000)]
     planned = next(upcoming(SEARCH, FIRST, made))

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 
 from httpbench import load
 from httpbench.errors import StartError
-from httpbench.model import SampledResponse, Workload
+from httpbench.http import PLAIN, Transport
+from httpbench.model import Load, SampledResponse, Trust, Workload
+from httpbench.run.proxy.handled import Handled
+from httpbench.run.proxy.trial import BASELINE
 from httpbench.run.slices import started
-from httpbench.run.slices.started import Handled, SharedBackend
+from httpbench.run.slices.started import HandledInTurns, SharedBackend
 from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.run.trial.running import RunningTarget
 from tests.factories import make_plan, make_target
@@ -31,15 +34,22 @@ INPUTS = TrialInputs(
 )
 
 
+class Start(NamedTuple):
+    scratch: Path
+    transport: Transport
+
+
 @pytest.fixture
-def starts(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Replace the start of a backend, and return the scratch folders of all starts."""
-    found: list[Path] = []
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[Start]:
+    """Replace the start of a backend, and return a list of all starts."""
+    found: list[Start] = []
     response = SampledResponse(status=200, headers=(), body="", size_bytes=0)
 
     @contextmanager
-    def start(backend: Upstream, workload: Workload, scratch: Path, *_: Any) -> Iterator[RunningTarget]:
-        found.append(scratch)
+    def start(
+        backend: Upstream, workload: Workload, scratch: Path, limit_s: float, address: str, transport: Transport = PLAIN
+    ) -> Iterator[RunningTarget]:
+        found.append(Start(scratch, transport))
         if backend.target.id == "c/broken":
             raise StartError("ended before it responded")
         yield RunningTarget(None, "127.0.0.1", 1, response, scratch / "log")
@@ -48,16 +58,37 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return found
 
 
-def test_the_backend_starts_once_and_is_not_stopped_with_a_proxy(starts: list[Path]) -> None:
+@pytest.mark.parametrize("load", [Load(tls=True), Load(tls=True, http2=True)], ids=["https", "http2"])
+def test_only_the_baselines_own_backend_serves_https_and_http2(starts: list[Start], tmp_path: Path, load: Load) -> None:
+    plan = make_plan("baseline", load=load)
+    inputs = replace(INPUTS, plan=plan, target=BASELINE)
+    with ExitStack() as stack:
+        shared = SharedBackend(stack)
+        behind = shared.running(inputs)
+        with started.started(inputs, tmp_path, shared) as (_, subject):
+            assert subject.target is not behind and subject.backend is None
+    assert [start.transport for start in starts] == [PLAIN, Transport(Trust(), load.http2)]
+
+
+def test_the_baseline_of_plain_http_is_the_shared_backend(starts: list[Start], tmp_path: Path) -> None:
+    inputs = replace(INPUTS, target=BASELINE)
+    with ExitStack() as stack:
+        shared = SharedBackend(stack)
+        with started.started(inputs, tmp_path, shared) as (_, subject):
+            assert subject.target is shared.running(inputs)
+    assert len(starts) == 1
+
+
+def test_the_backend_starts_once_and_is_not_stopped_with_a_proxy(starts: list[Start]) -> None:
     with ExitStack() as stack:
         backend = SharedBackend(stack)
-        assert backend.death() is None and backend.requests_handled() is None
+        assert backend.death() is None and backend.handled() is None
         assert backend.running(INPUTS) is backend.running(INPUTS)
         assert backend.running(INPUTS).is_shared
     assert len(starts) == 1
 
 
-def test_a_backend_that_cannot_start_fails_each_proxy_with_the_same_error(starts: list[Path]) -> None:
+def test_a_backend_that_cannot_start_fails_each_proxy_with_the_same_error(starts: list[Start]) -> None:
     broken = replace(INPUTS, backend=Upstream(make_target("c/broken"), Path("/"), ()))
     with ExitStack() as stack:
         backend = SharedBackend(stack)
@@ -68,26 +99,26 @@ def test_a_backend_that_cannot_start_fails_each_proxy_with_the_same_error(starts
 
 
 class Counting(SharedBackend):
-    """A backend whose counter shows these values in turn."""
+    """A backend whose counters show these values in turn."""
 
-    def __init__(self, *shown: int | None):
+    def __init__(self, *shown: Handled | None):
         self._shown = iter(shown)
 
-    def requests_handled(self) -> int | None:
+    def handled(self) -> Handled | None:
         return next(self._shown)
 
 
-def test_only_requests_during_the_proxys_turns_count() -> None:
-    handled = Handled(Counting(10, 31, 500, 511))
+def test_only_what_the_backend_handles_during_the_proxys_turns_counts() -> None:
+    handled = HandledInTurns(Counting(Handled(2, 10), Handled(7, 31), Handled(90, 500), Handled(91, 511)))
     for _ in range(2):
         with handled.counting():
             pass
-    assert handled.requests == 20 + 10, "each second query of the counter is a request, too"
+    assert handled.so_far == Handled(connections=4 + 0, requests=20 + 10), "each second query is a request and a connection, too"
 
 
 def test_a_backend_without_a_counter_proves_nothing() -> None:
-    handled = Handled(Counting(10, 31, None, 511, 600, 700))
+    handled = HandledInTurns(Counting(Handled(2, 10), Handled(7, 31), None, Handled(9, 511), Handled(10, 600), Handled(11, 700)))
     for _ in range(3):
         with handled.counting():
             pass
-    assert handled.requests is None
+    assert handled.so_far is None

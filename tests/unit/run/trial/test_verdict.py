@@ -1,16 +1,21 @@
-"""Tests that verdicts take the counters of a container's control groups into account."""
+"""Tests of what determines a verdict in addition to the measurements, such as the counters of a container's control groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import pytest
+
+from httpbench import load
 from httpbench.isolate import Stopped
-from httpbench.model import Observed, Reason, ReasonKind, Usage, Verdict, VerdictKind
+from httpbench.model import Expectation, Load, Observed, Reason, ReasonKind, Usage, Verdict, VerdictKind, Workload
 from httpbench.report.words.reasons import sentences
 from httpbench.run.load.generator import UnderLoad
-from httpbench.run.trial.verdict import incidents_of
+from httpbench.run.trial.inputs import TrialInputs
+from httpbench.run.trial.verdict import criteria_of, incidents_of
 from httpbench.stats.verdict import draw
-from tests.factories import make_measurement, make_trial, make_usage
+from tests.factories import make_measurement, make_plan, make_target, make_trial, make_usage
 
 STOPPED = Stopped((), (), 1.0)
 
@@ -48,3 +53,19 @@ def test_a_bad_end_leaves_the_results_valid() -> None:
     verdict = verdict_of(make_usage(0.99), stopped=Stopped(("sh (pid 7)",), (), 1.0, log_bytes_dropped=12_000_000))
     assert verdict.kind is VerdictKind.TARGET
     assert [reason.kind for reason in verdict.reasons] == [ReasonKind.IGNORED_SIGTERM, ReasonKind.FILLED_LOG]
+
+
+@pytest.mark.parametrize(("sent", "expected"), [(Load(), (142, "responses")), (Load(http2=True), (13, "bodies"))])
+def test_headers_count_only_where_they_have_the_same_size_under_load(sent: Load, expected: tuple[int, str]) -> None:
+    """HTTP/2 compresses headers that it has sent before."""
+    inputs = TrialInputs(
+        plan=make_plan(load=sent),
+        started_at="2026-11-21T08:00:00.000Z",
+        target=make_target(),
+        workload=Workload(name="plaintext", description="", expect=Expectation(body="Hello, World!")),
+        generator=load.get("h2load"),
+        folder=Path("/"),
+        cores=((0,),),
+    )
+    criteria = criteria_of(inputs, response_bytes=150)
+    assert (criteria.response_bytes_min, criteria.response_part) == expected

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.factories import make_environment, make_mixed_run
+from httpbench.model import Load
+from tests.factories import make_environment, make_failed, make_mixed_run, make_plan, make_run, make_trial
 from tests.made_runs import make_clients_run, make_proxies_run
 from tools.results.analysis import MARK, analysis_page
 
@@ -14,6 +15,14 @@ def test_the_page_states_the_results_of_the_run() -> None:
     assert "- rank 1 is undecided between c/epoll/level and c/nginx; " in shown
     assert "- rust/hyper has no figures: did not respond within 10 s" in shown
     assert "picture" not in page and "could not run" not in page
+
+
+def test_a_target_that_fails_in_every_table_is_listed_once() -> None:
+    builds = [make_plan(name, load=Load(connections=each)) for each in (8, 64) for name in ("c/broken", "c/nginx")]
+    trials = [make_failed(plan, "its build failed") if plan.target == "c/broken" else make_trial(plan) for plan in builds]
+    page = analysis_page(make_run(trials), trials, "quick")
+    assert "has no figures" not in page
+    assert "### Targets without figures\n\n- c/broken: its build failed\n\n## What limits" in page
 
 
 def test_the_page_lists_targets_that_could_not_run() -> None:

@@ -10,7 +10,7 @@ from tools.results.analysis import MARK
 from tools.results.folder import ANALYSIS, TABLE
 from tools.results.hand_written import stale_figures, stale_pages
 
-GENERATED = "| c/nginx | ≥ 153,900 | 2,474 | 1,234.5 |"
+GENERATED = "| c/nginx | ≥ 153,900 | 2,474 | 1,234.5 | 88.5 ± 3.2 % | 1.06 ± 0.02 times |"
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,11 @@ GENERATED = "| c/nginx | ≥ 153,900 | 2,474 | 1,234.5 |"
         ("1,235 and 1,234.5", []),
         ("153,000 requests/s, again 153,000", ["153,000"]),
         ("2,475 µs", ["2,475"]),
-        ("87% of 900, 3 of 4", []),
+        ("3 of 4 targets with 64 connections", []),
+        ("88% to 89% of 900, about 1.1 times", []),
+        ("87 to 89%", ["87"]),
+        ("1.33 ± 0.23 times", ["1.33", "0.23"]),
+        ("750 requests/s", ["750"]),
     ],
 )
 def test_a_figure_may_be_rounded_but_not_changed(written: str, stale: list[str]) -> None:

@@ -94,6 +94,23 @@ def test_proxies_have_a_share_of_the_baseline() -> None:
     assert not any("pairs" in line for line in lines), "words have no order"
 
 
+def test_the_summary_counts_the_pairs_of_each_section() -> None:
+    summary = "<!-- summary of results -->\nold\n<!-- end of summary -->\n\n"
+    ordered = block("servers connections=64", "| `c/fast` | 3 | | |", "| `c/middle` | about 1 | | |", "| `c/slow` | less | | |")
+    mixed = block("servers connections=64", "| `c/middle` | 3 | | |", "| `c/alike` | 2 | | |", "| `c/slow` | 1 | | |")
+    page = f"{summary}## All in order\n\n{ordered}\n## Twice\n\n{mixed}{ordered}\n## Nothing\n\n{block('none', '| `c/x` | 1 | | |')}"
+    lines = filled(page, *servers())
+    assert lines[:5] == [
+        "<!-- summary of results -->",
+        "| comparison | reproduced | pairs of targets in the published order | in the reverse order | not told apart |",
+        "| --- | --- | --: | --: | --: |",
+        "| [All in order](#all-in-order) | reproduced | 3 | 0 | 0 |",
+        "| [Twice](#twice) | partly | 5 | 0 | 1 |",
+    ]
+    assert lines[5:7] == ["| [Nothing](#nothing) | not measured |  |  |  |", "<!-- end of summary -->"]
+    assert with_results("\n".join(lines), PLACE, {FOLDER / "servers": servers()}).splitlines() == lines
+
+
 def test_an_invalid_selection_is_an_error() -> None:
     with pytest.raises(UsageError, match='"connection=64" matches no table'):
         filled(block("servers connection=64", "| `c/fast` | 1 | | |"), *servers())

@@ -215,21 +215,23 @@ impl Uring {
     #[inline]
     fn flush<P: Protocol>(&mut self, worker: &mut Worker<P>, index: u32) -> Result<()> {
         let tag = self.tag(index, Operation::Send);
-        let link = &mut self.links[index as usize];
-        let output = worker.output(index);
-        if output.is_empty() || !link.connected || !link.sending.is_empty() {
-            return Ok(());
+        loop {
+            let link = &mut self.links[index as usize];
+            let output = worker.output(index);
+            if output.is_empty() || !link.connected || !link.sending.is_empty() {
+                return Ok(());
+            }
+            let length = output.len();
+            let start = if self.untracked {
+                output.as_ptr()
+            } else {
+                link.sending.extend_from_slice(output);
+                link.sending.as_ptr()
+            };
+            worker.sent(index, length);
+            // SAFETY: stable output outlives the engine, and `sending` is neither changed nor dropped before the completion.
+            unsafe { self.ring.send(tag, start, length, self.untracked)? };
         }
-        let length = output.len();
-        let start = if self.untracked {
-            output.as_ptr()
-        } else {
-            link.sending.extend_from_slice(output);
-            link.sending.as_ptr()
-        };
-        worker.sent(index, length);
-        // SAFETY: stable output outlives the engine, and `sending` is neither changed nor dropped before the completion.
-        unsafe { self.ring.send(tag, start, length, self.untracked) }
     }
 
     #[inline]

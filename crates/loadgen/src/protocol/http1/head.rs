@@ -4,6 +4,7 @@
 //! guess or reject, this client rejects, because a benchmark must not count a dubious response as correct.
 
 use crate::protocol::Fault;
+use crate::protocol::events::is_event_stream;
 use crate::request::kind::MethodKind;
 
 /// Maximum size of a head.
@@ -24,6 +25,8 @@ pub struct Head {
     pub framing: Framing,
     /// Whether the connection can be reused after this response.
     pub keep_alive: bool,
+    /// Whether the body is an event stream (`text/event-stream`).
+    pub is_event_stream: bool,
     /// The position of the `Date` value in the head.
     pub date: Option<std::ops::Range<usize>>,
 }
@@ -55,7 +58,7 @@ pub fn parse(bytes: &[u8], method: MethodKind) -> Result<Head, Fault> {
     }
     let framing = fields.framing(status, http_1_0, method)?;
     let keep_alive = framing != Framing::UntilClose && !fields.close && (!http_1_0 || fields.keep_alive);
-    Ok(Head { status, framing, keep_alive, date: fields.date })
+    Ok(Head { status, framing, keep_alive, is_event_stream: fields.is_event_stream, date: fields.date })
 }
 
 #[derive(Default)]
@@ -65,6 +68,7 @@ struct Fields {
     chunked_last: bool,
     close: bool,
     keep_alive: bool,
+    is_event_stream: bool,
     date: Option<std::ops::Range<usize>>,
 }
 
@@ -90,6 +94,8 @@ impl Fields {
                 self.close |= option.eq_ignore_ascii_case(b"close");
                 self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
             }
+        } else if name.eq_ignore_ascii_case("content-type") {
+            self.is_event_stream = is_event_stream(header.value);
         } else if name.eq_ignore_ascii_case("date") {
             let start = header.value.as_ptr() as usize - head.as_ptr() as usize;
             self.date = Some(start..start + header.value.len());

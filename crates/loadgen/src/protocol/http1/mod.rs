@@ -19,11 +19,12 @@ use head::{Framing, HEAD_BYTES_MAX};
 use shortcut::KnownHead;
 
 use super::body::{BodyCheck, outcome};
+use super::events::{self, EventParser};
 use super::sampler::{Kept, Sampler};
 use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
 use crate::figures::sample::Sample;
 use crate::request::Requests;
-use crate::request::expectation::Expectation;
+use crate::request::kind::{Awaited, MethodKind};
 use crate::request::queue::Queue;
 
 /// Maximum number of interim (1xx) responses before the final one.
@@ -31,8 +32,8 @@ const INTERIM_RESPONSES_MAX: u8 = 16;
 
 pub struct Http1 {
     requests: Requests,
-    /// The known response head for each kind of request.
-    known: Vec<Option<KnownHead>>,
+    /// The known response heads of each part of the load: that of a response to HEAD, and that of any other response.
+    known: Vec<[Option<KnownHead>; 2]>,
     counts: ParserCounts,
     sampler: Sampler,
 }
@@ -49,7 +50,8 @@ pub struct Session {
 #[derive(Clone, Copy)]
 struct Pending {
     slot: Slot,
-    kind: u16,
+    /// Index of the request.
+    kind: u32,
 }
 
 enum Phase {
@@ -69,6 +71,8 @@ struct Body {
     keep_alive: bool,
     /// The part of the response kept so far, if this response is a sample.
     kept: Option<Box<Kept>>,
+    /// The parser of the event stream, if the response is one.
+    events: Option<Box<EventParser>>,
 }
 
 enum BodyFraming {
@@ -86,17 +90,19 @@ enum Step {
 
 impl Http1 {
     pub fn new(requests: Requests) -> Self {
-        let known = (0..requests.kinds().len()).map(|_| None).collect();
-        let sampler = Sampler::new(requests.kinds());
+        let known = (0..requests.parts().len().max(1)).map(|_| [None, None]).collect();
+        let sampler = Sampler::new(requests.all_awaited());
         Self { requests, known, counts: ParserCounts::default(), sampler }
     }
 
-    fn expectation(&self, kind: u16) -> &Expectation {
-        &self.requests.kinds()[usize::from(kind)].expectation
+    #[inline]
+    fn known(&mut self, kind: u32) -> &mut Option<KnownHead> {
+        let Awaited { part, method_kind, .. } = self.requests.awaited(kind);
+        &mut self.known[usize::from(*part)][usize::from(*method_kind == MethodKind::Head)]
     }
 
     #[inline]
-    fn step(&mut self, session: &mut Session, bytes: &[u8]) -> Result<Step, Fault> {
+    fn step(&mut self, session: &mut Session, bytes: &[u8], sink: &mut impl Sink) -> Result<Step, Fault> {
         let Some(pending) = session.pending.front().copied() else {
             return Err(Fault::invalid("a response without a request"));
         };
@@ -116,7 +122,7 @@ impl Http1 {
                 session.phase = Phase::Head;
                 Ok(Step::Complete(take as usize, outcome(status_is_correct, true), Flow::Open))
             }
-            Phase::Body(_) => self.body(session, pending.kind, bytes),
+            Phase::Body(_) => self.body(session, pending, bytes, sink),
         }
     }
 
@@ -128,18 +134,18 @@ impl Http1 {
     /// request.
     #[cold]
     fn front_is_unsent(&self, session: &Session) -> bool {
-        let pending_bytes: usize = session.pending.iter().map(|pending| self.requests.kinds()[usize::from(pending.kind)].bytes.len()).sum();
+        let pending_bytes: usize = session.pending.iter().map(|pending| self.requests.kinds()[pending.kind as usize].bytes.len()).sum();
         pending_bytes <= session.queue.bytes()
     }
 
     #[inline]
-    fn head_in_place(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
-        if let Some(known) = &mut self.known[usize::from(kind)]
+    fn head_in_place(&mut self, session: &mut Session, kind: u32, bytes: &[u8]) -> Result<Step, Fault> {
+        if let Some(known) = self.known(kind)
             && let Some(head_length) = known.recognize(bytes)
         {
+            let (status, length) = (known.status, known.length);
             self.counts.fast += 1;
             session.interim = 0;
-            let (status, length) = (known.status, known.length);
             return Ok(self.begin_sized_body(session, kind, status, length, &bytes[head_length..], head_length));
         }
         match head::find_end(bytes, 0) {
@@ -153,8 +159,8 @@ impl Http1 {
 
     /// Checks a body immediately if all of it arrived with the head. Otherwise, stores the progress in the session.
     #[inline]
-    fn begin_sized_body(&self, session: &mut Session, kind: u16, status: u16, length: u64, rest: &[u8], head_length: usize) -> Step {
-        let expectation = self.expectation(kind);
+    fn begin_sized_body(&self, session: &mut Session, kind: u32, status: u16, length: u64, rest: &[u8], head_length: usize) -> Step {
+        let expectation = &self.requests.awaited(kind).expectation;
         let status_is_correct = expectation.status_is_correct(status);
         if expectation.checks_body() {
             let mut check = BodyCheck::new(&expectation.body);
@@ -164,7 +170,7 @@ impl Http1 {
                 return Step::Complete(head_length + length as usize, outcome(status_is_correct, body_is_correct), Flow::Open);
             }
             let framing = BodyFraming::Length(length);
-            session.phase = Phase::Body(Box::new(Body { framing, check, status_is_correct, keep_alive: true, kept: None }));
+            session.phase = Phase::Body(Box::new(Body { framing, check, status_is_correct, keep_alive: true, kept: None, events: None }));
             return Step::Used(head_length);
         }
         if length <= rest.len() as u64 {
@@ -175,7 +181,7 @@ impl Http1 {
     }
 
     /// Handles a head whose first part arrived earlier.
-    fn head_in_parts(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
+    fn head_in_parts(&mut self, session: &mut Session, kind: u32, bytes: &[u8]) -> Result<Step, Fault> {
         let before = session.carry.len();
         let take = bytes.len().min(HEAD_BYTES_MAX + 1 - before.min(HEAD_BYTES_MAX));
         session.carry.extend_from_slice(&bytes[..take]);
@@ -192,12 +198,12 @@ impl Http1 {
     }
 
     /// Parses a complete head. After a final head, switches to the phase that reads the body.
-    fn full_head(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<(), Fault> {
+    fn full_head(&mut self, session: &mut Session, kind: u32, bytes: &[u8]) -> Result<(), Fault> {
         if bytes.len() > HEAD_BYTES_MAX {
             return Err(TOO_LONG);
         }
-        let request = &self.requests.kinds()[usize::from(kind)];
-        let head = head::parse(bytes, request.method_kind)?;
+        let awaited = self.requests.awaited(kind);
+        let head = head::parse(bytes, awaited.method_kind)?;
         if head.status < 200 {
             session.interim += 1;
             if head.status == 101 || session.interim > INTERIM_RESPONSES_MAX {
@@ -212,15 +218,21 @@ impl Http1 {
             Framing::Chunked => BodyFraming::Chunked(Chunked::new()),
             Framing::UntilClose => BodyFraming::UntilClose,
         };
-        let expectation = &request.expectation;
+        let expectation = &awaited.expectation;
+        let is_event_stream = expectation.is_event_stream();
+        if is_event_stream {
+            events::check(expectation.status_is_correct(head.status), head.is_event_stream)?;
+        }
         session.phase = Phase::Body(Box::new(Body {
             framing,
             check: BodyCheck::new(&expectation.body),
             status_is_correct: expectation.status_is_correct(head.status),
             keep_alive: head.keep_alive,
-            kept: self.sampler.begin(kind, head.status, bytes),
+            kept: self.sampler.begin(kind, awaited.part, head.status, bytes),
+            events: is_event_stream.then(|| Box::new(EventParser::new())),
         }));
-        self.known[usize::from(kind)] = KnownHead::learn(bytes, &head);
+        // A known head leads to a body without an event parser.
+        *self.known(kind) = if is_event_stream { None } else { KnownHead::learn(bytes, &head) };
         Ok(())
     }
 
@@ -238,14 +250,18 @@ impl Http1 {
         }
     }
 
-    fn body(&mut self, session: &mut Session, kind: u16, bytes: &[u8]) -> Result<Step, Fault> {
+    fn body(&mut self, session: &mut Session, pending: Pending, bytes: &[u8], sink: &mut impl Sink) -> Result<Step, Fault> {
         let Phase::Body(body) = &mut session.phase else { return Err(Fault::invalid("no body has begun")) };
-        let expectation = &self.requests.kinds()[usize::from(kind)].expectation.body;
-        let (check, kept) = (&mut body.check, &mut body.kept);
+        let Pending { slot, kind } = pending;
+        let expectation = &self.requests.awaited(kind).expectation.body;
+        let (check, kept, events) = (&mut body.check, &mut body.kept, &mut body.events);
         let mut take_in = |piece: &[u8]| {
             check.update(expectation, piece);
             if let Some(kept) = kept {
                 kept.take_in(piece);
+            }
+            if let Some(events) = events {
+                events.parse(piece, |block| sink.event(slot, block));
             }
         };
         let (used, done) = match &mut body.framing {
@@ -267,12 +283,12 @@ impl Http1 {
         })
     }
 
-    fn finish_body(&mut self, session: &mut Session, kind: u16) -> Option<(Outcome, Flow)> {
+    fn finish_body(&mut self, session: &mut Session, kind: u32) -> Option<(Outcome, Flow)> {
         let Phase::Body(mut body) = std::mem::replace(&mut session.phase, Phase::Head) else { return None };
         if let Some(kept) = body.kept.take() {
             self.sampler.keep(*kept);
         }
-        let body_is_correct = body.check.finish(&self.expectation(kind).body);
+        let body_is_correct = body.check.finish(&self.requests.awaited(kind).expectation.body);
         let flow = if body.keep_alive { Flow::Open } else { Flow::Close };
         Some((outcome(body.status_is_correct, body_is_correct), flow))
     }
@@ -303,7 +319,7 @@ impl Protocol for Http1 {
     fn request(&mut self, session: &mut Session, slot: Slot) -> u16 {
         let kind = self.requests.queue_next(&mut session.queue);
         session.pending.push_back(Pending { slot, kind });
-        kind
+        self.requests.awaited(kind).part
     }
 
     #[inline]
@@ -317,7 +333,7 @@ impl Protocol for Http1 {
     }
 
     fn stable_output(&self) -> bool {
-        self.requests.are_prepared()
+        self.requests.are_stable()
     }
 
     fn output_bytes_max(&self) -> usize {
@@ -327,8 +343,15 @@ impl Protocol for Http1 {
     #[inline]
     fn receive(&mut self, session: &mut Session, mut bytes: &[u8], sink: &mut impl Sink) -> Result<Flow, Fault> {
         while !bytes.is_empty() {
-            match self.step(session, bytes)? {
-                Step::Used(used) => bytes = &bytes[used..],
+            match self.step(session, bytes, sink)? {
+                Step::Used(used) => {
+                    bytes = &bytes[used..];
+                    if bytes.is_empty()
+                        && let Some(pending) = session.pending.front()
+                    {
+                        sink.begin(pending.slot);
+                    }
+                }
                 Step::Complete(used, outcome, flow) => {
                     bytes = &bytes[used..];
                     if !bytes.is_empty() && (session.pending.len() == 1 || flow == Flow::Close) {
@@ -383,11 +406,11 @@ impl Protocol for Http1 {
         self.counts
     }
 
-    /// Makes the next response of one kind go through the full parser. Only the full parser keeps samples, so they don't slow down the
+    /// Makes the next response of one part of the load go through the full parser. Only the full parser keeps samples, so they don't slow down the
     /// shortcut.
     fn sample_next(&mut self) {
-        if let Some(kind) = self.sampler.arm() {
-            self.known[usize::from(kind)] = None;
+        if let Some(part) = self.sampler.arm() {
+            self.known[usize::from(part)] = [None, None];
         }
     }
 

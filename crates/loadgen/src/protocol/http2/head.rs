@@ -2,12 +2,16 @@
 //!
 //! If the RFC allows a client either to guess or to reject, this client rejects, as it does with HTTP/1.1.
 
+use crate::protocol::events::is_event_stream;
+
 /// The relevant contents of a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     pub status: u16,
     /// The value of Content-Length.
     pub length: Option<u64>,
+    /// Whether the body is an event stream (`text/event-stream`).
+    pub is_event_stream: bool,
 }
 
 /// A validator for the fields of one header block.
@@ -15,6 +19,7 @@ pub struct Head {
 pub struct FieldCheck {
     status: Option<u16>,
     length: Option<u64>,
+    is_event_stream: bool,
     has_pseudo: bool,
     has_regular: bool,
     is_malformed: bool,
@@ -37,6 +42,10 @@ impl FieldCheck {
     fn take_regular(&mut self, name: &[u8], value: &[u8]) -> bool {
         match name {
             b"content-length" => parse_length(value).is_some_and(|length| *self.length.get_or_insert(length) == length),
+            b"content-type" => {
+                self.is_event_stream = is_event_stream(value);
+                true
+            }
             // Connection-specific fields are forbidden in HTTP/2 (RFC 9113, 8.2.2).
             b"connection" | b"proxy-connection" | b"keep-alive" | b"transfer-encoding" | b"upgrade" => false,
             b"te" => value == b"trailers",
@@ -47,7 +56,7 @@ impl FieldCheck {
     /// Returns the head of a final or interim response, or `None` if the head is malformed.
     pub fn head(&self) -> Option<Head> {
         let status = self.status.filter(|_| !self.is_malformed)?;
-        Some(Head { status, length: self.length })
+        Some(Head { status, length: self.length, is_event_stream: self.is_event_stream })
     }
 
     pub fn are_trailers(&self) -> bool {
@@ -91,15 +100,18 @@ mod tests {
 
     #[test]
     fn parses_heads() {
-        assert_eq!(check(&[(":status", "200")]).head(), Some(Head { status: 200, length: None }));
+        let head = |status, length| Some(Head { status, length, is_event_stream: false });
+        assert_eq!(check(&[(":status", "200")]).head(), head(200, None));
         let fields =
             [(":status", "404"), ("content-length", "12"), ("x-!#$%&'*+-.^_`|~0", "\u{e9} \t\""), ("te", "trailers"), ("empty", "")];
-        assert_eq!(check(&fields).head(), Some(Head { status: 404, length: Some(12) }));
+        assert_eq!(check(&fields).head(), head(404, Some(12)));
         let twice = [(":status", "200"), ("content-length", "12"), ("content-length", "12")];
         assert_eq!(check(&twice).head().and_then(|head| head.length), Some(12));
         for status in [100, 199, 204, 999] {
-            assert_eq!(check(&[(":status", &status.to_string())]).head(), Some(Head { status, length: None }));
+            assert_eq!(check(&[(":status", &status.to_string())]).head(), head(status, None));
         }
+        let stream = check(&[(":status", "200"), ("content-type", "Text/Event-Stream; charset=utf-8")]);
+        assert_eq!(stream.head(), Some(Head { status: 200, length: None, is_event_stream: true }));
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl KnownBlock {
 mod tests {
     use super::*;
 
-    const HEAD: Head = Head { status: 200, length: Some(5) };
+    const HEAD: Head = Head { status: 200, length: Some(5), is_event_stream: false };
 
     #[test]
     fn a_block_is_known_until_the_table_changes() {

@@ -23,7 +23,7 @@ use super::{Fault, Flow, Outcome, ParserCounts, Protocol, Sink, Slot};
 use crate::figures::errors::ErrorKind;
 use crate::figures::sample::Sample;
 use crate::request::Requests;
-use crate::request::kind::{RequestKind, Structured};
+use crate::request::kind::{Awaited, RequestKind, Structured};
 use flow::{ReceiveWindow, SendWindow, WINDOW_DEFAULT};
 use hpack::{Decoder, Encoder, Fields};
 use known::KnownBlock;
@@ -37,7 +37,7 @@ const STREAM_LAST: u32 = frame::STREAM_MAX - 2 * (Slot::MAX as u32 + 1);
 
 pub struct Http2 {
     requests: Requests,
-    /// The header fields of all kinds of requests.
+    /// The header fields of all requests.
     fields: Fields,
     counts: ParserCounts,
     sampler: Sampler,
@@ -51,7 +51,7 @@ pub struct Session {
     block: Option<HeaderBlock>,
     decoder: Decoder,
     encoder: Encoder,
-    /// The known header block for each kind of request.
+    /// The known header block for each part of the load.
     known: Vec<KnownBlock>,
     server: Settings,
     /// Whether the server has acknowledged this client's settings.
@@ -62,7 +62,7 @@ pub struct Session {
     next_id: u32,
     streams: Streams,
     /// Requests that haven't been sent yet, for example because the server doesn't allow more streams.
-    waiting: VecDeque<(Slot, u16)>,
+    waiting: VecDeque<(Slot, u32)>,
     /// Slots of the streams whose request body hasn't been added to the output completely.
     sending: Vec<Slot>,
     /// The response that is being kept as a sample, and the ID of its stream. If the stream fails, the next sample replaces it.
@@ -74,13 +74,18 @@ pub struct Session {
 impl Http2 {
     pub fn new(requests: Requests) -> Self {
         let fields = Fields::new(requests.kinds().iter().map(|kind| structured(kind).fields.clone()));
-        let sampler = Sampler::new(requests.kinds());
+        let sampler = Sampler::new(requests.all_awaited());
         Self { requests, fields, counts: ParserCounts::default(), sampler }
     }
 
     #[inline]
-    fn kind(&self, kind: u16) -> &RequestKind {
-        &self.requests.kinds()[usize::from(kind)]
+    fn structured(&self, kind: u32) -> &Structured {
+        structured(&self.requests.kinds()[kind as usize])
+    }
+
+    #[inline]
+    fn awaited(&self, kind: u32) -> &Awaited {
+        self.requests.awaited(kind)
     }
 }
 
@@ -156,7 +161,7 @@ impl Protocol for Http2 {
     fn request(&mut self, session: &mut Session, slot: Slot) -> u16 {
         let kind = self.requests.next_kind();
         session.waiting.push_back((slot, kind));
-        kind
+        self.awaited(kind).part
     }
 
     fn abandon(&mut self, session: &mut Session, slot: Slot) -> bool {

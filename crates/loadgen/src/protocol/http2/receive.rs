@@ -5,8 +5,9 @@ use super::head::FieldCheck;
 use super::hpack::LIST_BYTES_MAX;
 use super::known::KnownBlock;
 use super::streams::StreamError;
-use super::{Fault, Http2, Outcome, Session, Sink, Slot, structured};
+use super::{Fault, Http2, Outcome, Session, Sink, Slot};
 use crate::figures::errors::ErrorKind;
+use crate::protocol::events;
 
 /// The part of a header block that has arrived so far.
 pub struct HeaderBlock {
@@ -92,7 +93,12 @@ impl Http2 {
         let Some(slot) = session.find(head.stream)? else { return Ok(()) };
         let Some(stream) = session.streams.get(slot) else { return Ok(()) };
         let end = head.has(frame::END_STREAM);
-        let taken = stream.take_body(content, payload.len(), end, self.kind(stream.kind));
+        let taken = stream.take_body(content, payload.len(), end, self.awaited(stream.kind));
+        if taken.is_ok()
+            && let Some(events) = stream.events()
+        {
+            events.parse(content, |block| sink.event(slot, block));
+        }
         if let Ok(None) = taken
             && let Some(by) = stream.window_update()
         {
@@ -109,7 +115,9 @@ impl Http2 {
         if head.has(frame::END_HEADERS) {
             return self.take_block(session, head.stream, end_stream, fragment, sink);
         }
-        session.find(head.stream)?;
+        if let Some(slot) = session.find(head.stream)? {
+            sink.begin(slot);
+        }
         session.block = Some(HeaderBlock { stream: head.stream, end_stream, bytes: fragment.to_vec() });
         Ok(())
     }
@@ -133,20 +141,25 @@ impl Http2 {
     #[inline]
     fn take_block(&mut self, session: &mut Session, id: u32, end: bool, block: &[u8], sink: &mut impl Sink) -> Result<(), Fault> {
         let found = session.find(id)?;
+        if let Some(slot) = found.filter(|_| !end) {
+            sink.begin(slot);
+        }
         let version = session.decoder.version();
         if let Some(slot) = found
             && let Some(stream) = session.streams.get(slot)
             && stream.is_awaited()
-            && !self.sampler.wants(stream.kind)
-            && let Some(known) = session.known.get(usize::from(stream.kind))
+            && let part = self.awaited(stream.kind).part
+            && !self.sampler.wants(part)
+            && let Some(known) = session.known.get(usize::from(part))
             && let Some(head) = known.recognize(block, version)
         {
             self.counts.fast += 1;
-            let taken = stream.take_head(head, end, self.kind(stream.kind));
+            let taken = stream.take_head(head, end, self.awaited(stream.kind));
             self.settle(session, slot, taken, sink);
             return Ok(());
         }
-        let is_sampled = found.and_then(|slot| session.streams.get(slot)).is_some_and(|stream| self.sampler.wants(stream.kind));
+        let is_sampled =
+            found.and_then(|slot| session.streams.get(slot)).is_some_and(|stream| self.sampler.wants(self.awaited(stream.kind).part));
         let (mut fields, mut lines) = (FieldCheck::default(), Vec::new());
         session.decoder.decode(block, |name, value| {
             fields.take(name, value);
@@ -170,7 +183,8 @@ impl Http2 {
         let Some((stream, head)) = session.streams.get(slot).zip(fields.head()) else { return };
         if head.status >= 200 {
             let text = [format!("HTTP/2 {}\r\n", head.status).as_bytes(), lines, b"\r\n"].concat();
-            session.sampled = self.sampler.begin(stream.kind, head.status, &text).map(|kept| (stream.id, kept));
+            let part = self.awaited(stream.kind).part;
+            session.sampled = self.sampler.begin(stream.kind, part, head.status, &text).map(|kept| (stream.id, kept));
         }
     }
 
@@ -184,19 +198,34 @@ impl Http2 {
         (block, version): (&[u8], u64),
     ) -> Result<Option<Outcome>, StreamError> {
         let Some(stream) = session.streams.get(slot) else { return Ok(None) };
-        let (kind, request) = (usize::from(stream.kind), self.kind(stream.kind));
+        let awaited = self.awaited(stream.kind);
         if !stream.is_awaited() {
             let are_trailers = end && fields.are_trailers();
-            return if are_trailers { stream.finish(request).map(Some) } else { Err(frame::PROTOCOL_ERROR) };
+            return if are_trailers { stream.finish(awaited).map(Some) } else { Err(frame::PROTOCOL_ERROR) };
         }
         let head = fields.head().ok_or(frame::PROTOCOL_ERROR)?;
-        let taken = stream.take_head(head, end, request)?;
-        if head.status >= 200 {
-            self.counts.full += 1;
-            if session.known.len() <= kind {
-                session.known.resize_with(kind + 1, KnownBlock::default);
+        let is_final = head.status >= 200;
+        let is_event_stream = awaited.expectation.is_event_stream();
+        if is_final
+            && is_event_stream
+            && let Err(fault) = events::check(awaited.expectation.status_is_correct(head.status), head.is_event_stream)
+        {
+            if !end {
+                session.abandon_stream(slot, frame::CANCEL);
             }
-            session.known[kind].learn(block, head, version, session.decoder.version());
+            return Ok(Some(Outcome::Failed(fault.kind)));
+        }
+        let taken = stream.take_head(head, end, awaited)?;
+        if is_final {
+            let part = usize::from(awaited.part);
+            self.counts.full += 1;
+            if session.known.len() <= part {
+                session.known.resize_with(part + 1, KnownBlock::default);
+            }
+            // The shortcut doesn't check the media type.
+            if !is_event_stream {
+                session.known[part].learn(block, head, version, session.decoder.version());
+            }
         }
         Ok(taken)
     }
@@ -241,7 +270,7 @@ impl Http2 {
     #[cold]
     fn stop_sending(&self, session: &mut Session, slot: Slot) {
         if let Some(stream) = session.streams.get(slot)
-            && stream.body_sent < structured(self.kind(stream.kind)).body.len()
+            && stream.body_sent < self.structured(stream.kind).body.len()
         {
             session.output.reset_stream(stream.id, frame::CANCEL);
             session.sending.retain(|sending| *sending != slot);

@@ -2,7 +2,7 @@
 
 use super::frame::{self, Head};
 use super::streams::Stream;
-use super::{Http2, Session, structured};
+use super::{Http2, Session};
 
 /// Amount of pending output, in bytes, at which the client stops adding request bodies.
 const OUTPUT_BYTES: usize = 64 * 1024;
@@ -19,8 +19,8 @@ impl Http2 {
         {
             let Session { output, encoder, server, .. } = session;
             let id = session.next_id;
-            let has_body = !structured(self.kind(kind)).body.is_empty();
-            let encode = |out: &mut Vec<u8>| encoder.encode(&self.fields, usize::from(kind), out);
+            let has_body = !self.structured(kind).body.is_empty();
+            let encode = |out: &mut Vec<u8>| encoder.encode(&self.fields, kind as usize, out);
             output.headers(id, !has_body, server.payload_bytes_max, encode);
             session.streams.insert(slot, Stream::new(id, kind, server.stream_window));
             session.next_id += 2;
@@ -45,7 +45,7 @@ impl Http2 {
     fn write_body(&self, session: &mut Session, slot: u16) -> bool {
         let Session { output, streams, send_window, server, .. } = session;
         let Some(stream) = streams.get(slot) else { return true };
-        let body = &structured(self.kind(stream.kind)).body;
+        let body = &self.structured(stream.kind).body;
         let length_max = server.payload_bytes_max.min(DATA_BYTES_MAX);
         while output.unsent().len() < OUTPUT_BYTES {
             let left = &body[stream.body_sent..];

@@ -7,7 +7,8 @@ use super::head::Head;
 use super::settings::STREAM_WINDOW_BYTES;
 use super::{Outcome, Slot, frame};
 use crate::protocol::body::{BodyCheck, outcome};
-use crate::request::kind::{MethodKind, RequestKind};
+use crate::protocol::events::EventParser;
+use crate::request::kind::{Awaited, MethodKind};
 
 /// Maximum number of abandoned streams to remember, so that late frames on them can be recognized.
 const ABANDONED_MAX: usize = 1024;
@@ -16,7 +17,8 @@ const INTERIM_RESPONSES_MAX: u8 = 16;
 pub struct Stream {
     /// The stream ID; 0 if the slot is free.
     pub id: u32,
-    pub kind: u16,
+    /// Index of the request.
+    pub kind: u32,
     interim: u8,
     pub response: Response,
     receive_window: ReceiveWindow,
@@ -33,6 +35,8 @@ pub enum Response {
         status_is_correct: bool,
         /// Number of bytes of the body that are still missing, if its length is known.
         left: Option<u64>,
+        /// The parser of the event stream, if the response is one.
+        events: Option<Box<EventParser>>,
     },
 }
 
@@ -42,7 +46,7 @@ pub type StreamError = u32;
 impl Stream {
     const FREE: Self = Self::new(0, 0, 0);
 
-    pub const fn new(id: u32, kind: u16, send_window: u32) -> Self {
+    pub const fn new(id: u32, kind: u32, send_window: u32) -> Self {
         Self {
             id,
             kind,
@@ -61,30 +65,25 @@ impl Stream {
 
     /// Processes a response head. Returns the outcome if the response ends with the head.
     #[inline]
-    pub fn take_head(&mut self, head: Head, end: bool, request: &RequestKind) -> Result<Option<Outcome>, StreamError> {
+    pub fn take_head(&mut self, head: Head, end: bool, awaited: &Awaited) -> Result<Option<Outcome>, StreamError> {
         if head.status < 200 {
             self.interim += 1;
             let is_allowed = !end && head.status != 101 && self.interim <= INTERIM_RESPONSES_MAX;
             return if is_allowed { Ok(None) } else { Err(frame::PROTOCOL_ERROR) };
         }
-        let has_no_body = request.method_kind == MethodKind::Head || matches!(head.status, 204 | 304);
+        let has_no_body = awaited.method_kind == MethodKind::Head || matches!(head.status, 204 | 304);
         self.response = Response::Body {
-            check: BodyCheck::new(&request.expectation.body),
-            status_is_correct: request.expectation.status_is_correct(head.status),
+            check: BodyCheck::new(&awaited.expectation.body),
+            status_is_correct: awaited.expectation.status_is_correct(head.status),
             left: if has_no_body { Some(0) } else { head.length },
+            events: awaited.expectation.is_event_stream().then(|| Box::new(EventParser::new())),
         };
-        if end { self.finish(request).map(Some) } else { Ok(None) }
+        if end { self.finish(awaited).map(Some) } else { Ok(None) }
     }
 
     /// Processes a part of the body. `framed_bytes` is the length of the frame's payload, including padding.
     #[inline]
-    pub fn take_body(
-        &mut self,
-        content: &[u8],
-        framed_bytes: usize,
-        end: bool,
-        request: &RequestKind,
-    ) -> Result<Option<Outcome>, StreamError> {
+    pub fn take_body(&mut self, content: &[u8], framed_bytes: usize, end: bool, awaited: &Awaited) -> Result<Option<Outcome>, StreamError> {
         if !self.receive_window.take(framed_bytes) {
             return Err(frame::FLOW_CONTROL_ERROR);
         }
@@ -92,16 +91,25 @@ impl Stream {
         if let Some(left) = left {
             *left = left.checked_sub(content.len() as u64).ok_or(frame::PROTOCOL_ERROR)?;
         }
-        check.update(&request.expectation.body, content);
-        if end { self.finish(request).map(Some) } else { Ok(None) }
+        check.update(&awaited.expectation.body, content);
+        if end { self.finish(awaited).map(Some) } else { Ok(None) }
+    }
+
+    /// Returns the parser of the response's events, if it is an event stream.
+    #[inline]
+    pub fn events(&mut self) -> Option<&mut EventParser> {
+        match &mut self.response {
+            Response::Body { events, .. } => events.as_deref_mut(),
+            Response::Awaited => None,
+        }
     }
 
     /// Returns the outcome of a response after its last frame, or an error if the response is incomplete.
     #[inline]
-    pub fn finish(&mut self, request: &RequestKind) -> Result<Outcome, StreamError> {
+    pub fn finish(&mut self, awaited: &Awaited) -> Result<Outcome, StreamError> {
         match &mut self.response {
-            Response::Body { check, status_is_correct, left: None | Some(0) } => {
-                Ok(outcome(*status_is_correct, check.finish(&request.expectation.body)))
+            Response::Body { check, status_is_correct, left: None | Some(0), .. } => {
+                Ok(outcome(*status_is_correct, check.finish(&awaited.expectation.body)))
             }
             Response::Body { .. } | Response::Awaited => Err(frame::PROTOCOL_ERROR),
         }

@@ -2,18 +2,28 @@
 //! dynamic table. From then on, the field is sent as an index, usually of one byte.
 //!
 //! No field is ever evicted from the table. Fields that don't fit are sent as literals each time. The index of a field in the table
-//! therefore depends only on the number of fields that were added after it.
+//! therefore depends only on the number of fields that were added after it. If there are many different fields, only those that several
+//! requests have in common are added, so that connections don't have to keep track of all of them.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use super::{ENTRY_BYTES, STATIC, TABLE_BYTES_DEFAULT, write_number};
+
+/// Maximum number of fields that are added to the table. A table of the default size has room for about as many fields.
+const INDEXED_MAX: usize = 64;
 
 /// The name and the value of a header field.
 type Plain = (Vec<u8>, Vec<u8>);
 
-/// The distinct header fields of all kinds of requests.
+/// The distinct header fields of all requests.
 #[derive(Debug)]
 pub struct Fields {
+    /// The fields, the most frequent ones first.
     distinct: Vec<Field>,
-    /// For each kind of request, the indices of its fields in `distinct`.
+    /// Number of fields at the front of `distinct` that may be added to the table.
+    indexed: usize,
+    /// For each request, the indices of its fields in `distinct`.
     kinds: Vec<Vec<u32>>,
 }
 
@@ -28,20 +38,25 @@ struct Field {
 
 impl Fields {
     pub fn new(kinds: impl IntoIterator<Item = Vec<Plain>>) -> Self {
-        let mut fields = Self { distinct: Vec::new(), kinds: Vec::new() };
-        for kind in kinds {
-            let places = kind.into_iter().map(|plain| fields.place(plain)).collect();
-            fields.kinds.push(places);
-        }
-        fields
-    }
-
-    fn place(&mut self, plain: Plain) -> u32 {
-        let known = self.distinct.iter().position(|field| field.plain == plain);
-        known.unwrap_or_else(|| {
-            self.distinct.push(Field::new(plain));
-            self.distinct.len() - 1
-        }) as u32
+        let (mut distinct, mut counts, mut places) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut place = |plain: Plain| {
+            let place = *places.entry(plain).or_insert_with_key(|plain| {
+                distinct.push(Field::new(plain.clone()));
+                counts.push(0u32);
+                distinct.len() - 1
+            });
+            counts[place] += 1;
+            place
+        };
+        let mut kinds: Vec<Vec<_>> = kinds.into_iter().map(|kind| kind.into_iter().map(|plain| place(plain) as u32).collect()).collect();
+        let mut ordered: Vec<_> = distinct.into_iter().enumerate().collect();
+        ordered.sort_by_key(|(place, _)| Reverse(counts[*place]));
+        let mut moved = vec![0; ordered.len()];
+        (0..).zip(&ordered).for_each(|(to, (from, _))| moved[*from] = to);
+        kinds.iter_mut().flatten().for_each(|place| *place = moved[*place as usize]);
+        let shared = counts.iter().filter(|count| **count > 1).count();
+        let indexed = if counts.len() > INDEXED_MAX { shared.min(INDEXED_MAX) } else { counts.len() };
+        Self { distinct: ordered.into_iter().map(|(_, field)| field).collect(), indexed, kinds }
     }
 }
 
@@ -76,8 +91,8 @@ fn write_string(text: &[u8], out: &mut Vec<u8>) {
 /// An encoder for one connection. It keeps track of the server's dynamic table.
 #[derive(Debug)]
 pub struct Encoder {
-    /// The insertion number of each distinct field: 1 for the oldest entry in the table, 2 for the next one, and 0 for fields that aren't
-    /// in the table.
+    /// The insertion number of each field that may be added: 1 for the oldest entry in the table, 2 for the next one, and 0 for fields that
+    /// aren't in the table.
     numbers: Box<[u32]>,
     inserted: u32,
     bytes: usize,
@@ -88,7 +103,7 @@ pub struct Encoder {
 
 impl Encoder {
     pub fn new(fields: &Fields) -> Self {
-        let numbers = vec![0; fields.distinct.len()].into();
+        let numbers = vec![0; fields.indexed].into();
         Self { numbers, inserted: 0, bytes: 0, bytes_max: TABLE_BYTES_DEFAULT as usize, changed: false }
     }
 
@@ -101,7 +116,7 @@ impl Encoder {
         }
     }
 
-    /// Appends the header block of a request of the given kind to `out`.
+    /// Appends the header block of the request with this index to `out`.
     #[inline]
     pub fn encode(&mut self, fields: &Fields, kind: usize, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.changed) {
@@ -110,7 +125,7 @@ impl Encoder {
         }
         for &place in &fields.kinds[kind] {
             let field = &fields.distinct[place as usize];
-            let number = self.numbers[place as usize];
+            let number = self.numbers.get(place as usize).copied().unwrap_or(0);
             if field.index > 0 {
                 out.push(0x80 | field.index);
             } else if number > 0 {
@@ -123,7 +138,7 @@ impl Encoder {
 
     fn encode_literal(&mut self, field: &Field, place: usize, out: &mut Vec<u8>) {
         let bytes = self.bytes + field.table_bytes();
-        if bytes > self.bytes_max {
+        if bytes > self.bytes_max || place >= self.numbers.len() {
             field.write_literal(0, 4, out);
             return;
         }

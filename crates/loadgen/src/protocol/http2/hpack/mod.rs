@@ -128,6 +128,23 @@ mod tests {
         }
     }
 
+    /// Each of many requests has a path of its own. Only the fields that they have in common are added to the table.
+    #[test]
+    fn many_requests_share_a_small_table() {
+        let field = |name: &str, value: &str| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
+        let kinds = (0..1000).map(|number| vec![field(":method", "GET"), field(":path", &format!("/{number}")), field("x-one", "1")]);
+        let kinds: Vec<_> = kinds.collect();
+        let fields = Fields::new(kinds.iter().cloned());
+        let (mut encoder, mut decoder) = (Encoder::new(&fields), Decoder::new());
+        for (kind, expected) in kinds.iter().enumerate() {
+            let (mut block, mut decoded) = (Vec::new(), Vec::new());
+            encoder.encode(&fields, kind, &mut block);
+            decoder.decode(&block, |name, value| decoded.push((name.to_vec(), value.to_vec()))).unwrap();
+            assert_eq!(&decoded, expected);
+        }
+        assert_eq!(decoder.table_bytes(), "x-one1".len() + ENTRY_BYTES);
+    }
+
     #[test]
     fn repeated_requests_are_short() {
         let kind = [(":method", "GET"), (":scheme", "http"), (":path", "/a/long/path"), (":authority", "localhost:8080")];

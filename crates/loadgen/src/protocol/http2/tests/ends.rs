@@ -95,8 +95,8 @@ fn unsent_requests_are_unprocessed_when_the_connection_ends() {
     for reset in [false, true] {
         let mut client = Client::with_requests(1);
         client.protocol.request(&mut client.session, 1);
-        let Client { protocol, session, outcomes } = &mut client;
-        let fault = if reset { protocol.reset(session, outcomes) } else { protocol.end_of_stream(session, outcomes) };
+        let Client { protocol, session, reported } = &mut client;
+        let fault = if reset { protocol.reset(session, reported) } else { protocol.end_of_stream(session, reported) };
         assert_eq!(fault.kind, if reset { ErrorKind::Reset } else { ErrorKind::ClosedEarly });
         assert_eq!(client.take_outcomes(), [(1, Outcome::Unprocessed)]);
     }

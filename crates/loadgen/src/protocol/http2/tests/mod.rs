@@ -21,11 +21,28 @@ const INVALID: Outcome = Outcome::Failed(ErrorKind::InvalidResponse);
 
 type Frame = (u8, u8, u32, Vec<u8>);
 
-/// A client and the outcomes it has reported so far.
+/// A client and what it has reported so far.
 struct Client {
     protocol: Http2,
     session: Session,
+    reported: Reported,
+}
+
+#[derive(Default)]
+struct Reported {
+    /// Slots whose response has begun, in order of the reports. A slot may be reported several times.
+    begun: Vec<Slot>,
     outcomes: Vec<(Slot, Outcome)>,
+}
+
+impl Sink for Reported {
+    fn begin(&mut self, slot: Slot) {
+        self.begun.push(slot);
+    }
+
+    fn complete(&mut self, slot: Slot, outcome: Outcome) {
+        self.outcomes.push((slot, outcome));
+    }
 }
 
 fn kind(method: &str, body: &[u8], expected: Option<&[u8]>) -> RequestKind {
@@ -59,7 +76,7 @@ impl Client {
         let weights = vec![1; kinds.len()];
         let mut protocol = Http2::new(Requests::new(kinds, &weights, 64));
         let session = protocol.open();
-        Self { protocol, session, outcomes: Vec::new() }
+        Self { protocol, session, reported: Reported::default() }
     }
 
     /// Creates a client that has received the server's settings and sent `count` GET requests. Their slots start at 0.
@@ -86,11 +103,11 @@ impl Client {
     }
 
     fn receive_bytes(&mut self, bytes: &[u8]) -> Result<Flow, Fault> {
-        self.protocol.receive(&mut self.session, bytes, &mut self.outcomes)
+        self.protocol.receive(&mut self.session, bytes, &mut self.reported)
     }
 
     fn take_outcomes(&mut self) -> Vec<(Slot, Outcome)> {
-        std::mem::take(&mut self.outcomes)
+        std::mem::take(&mut self.reported.outcomes)
     }
 
     /// Returns all pending frames and marks them as sent.

@@ -46,6 +46,22 @@ fn accepts_valid_responses() {
 }
 
 #[test]
+fn a_response_begins_with_its_first_header_frame() {
+    let mut client = Client::with_requests(4);
+    let with_length = response(&[("content-length", "5")]);
+    client.receive(frame::HEADERS, ALL, 1, OK).unwrap();
+    assert!(client.reported.begun.is_empty(), "a response in one frame is complete at once");
+    client.receive(frame::HEADERS, frame::END_HEADERS, 5, OK).unwrap();
+    assert_eq!(client.reported.begun, [2]);
+    client.receive(frame::HEADERS, 0, 3, &with_length[..4]).unwrap();
+    assert_eq!(client.reported.begun, [2, 1], "the rest of the block is missing");
+    client.receive(frame::CONTINUATION, frame::END_HEADERS, 3, &with_length[4..]).unwrap();
+    client.receive(frame::HEADERS, frame::END_HEADERS, 7, &literals(&[(":status", "103")])).unwrap();
+    assert_eq!(client.reported.begun.last(), Some(&3), "an interim response is a part of the response");
+    assert_eq!(client.take_outcomes(), [(0, Outcome::Ok)]);
+}
+
+#[test]
 fn status_and_body_are_checked() {
     for (block, body, outcome) in [
         (NOT_FOUND, &b"hello"[..], Outcome::UnexpectedStatus),

@@ -1,0 +1,110 @@
+"""``httpbench explore``: write the results of many runs as one page to sort and filter."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import click
+
+from httpbench.cli.options.fields import Options, argument, command, option
+from httpbench.cli.options.output import db_option, measured_run
+from httpbench.cli.terminal import console
+from httpbench.errors import SelectionError, StoreError
+
+if TYPE_CHECKING:
+    from httpbench.analysis.explorer import ExploredRun
+
+RUNS_MAX = 20
+DATA, REPORT, SKIPPED = "run.json.zst", "report.html", "skipped.txt"
+"""Files of a folder of results, as `make results` writes them."""
+
+
+class ExploreOptions(Options):
+    runs: tuple[str, ...] = argument(nargs=-1, metavar="[RUN|FILE|DIR]...")
+    output: Path = option(
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=Path("explorer.html"),
+        metavar="FILE",
+        help="File to write.",
+    )
+    title: str = option("--title", default="Results explorer", metavar="TEXT", help="Title of the page.")
+    db: Path = db_option()
+
+
+@command(ExploreOptions)
+def explore(options: ExploreOptions) -> None:
+    """Write many runs' results as one page to sort and filter.
+
+    RUN is as in `report`, FILE is a JSON export, and DIR contains run.json.zst files at any depth. Without arguments, the page has the
+    newest 20 runs. It works from disk, makes no requests, and its address keeps filters, order and weights.
+
+    \b
+    httpbench explore                                the newest runs
+    httpbench explore results -o results.html        every run below a folder
+    httpbench explore latest~1 latest release.json   some runs and an export
+    """
+    from httpbench.report.html import check_html
+
+    check_html()
+    from httpbench.report.html.explorer import render_explorer
+
+    found = _stored(options.db) if not options.runs else [each for word in options.runs for each in _named(word, options)]
+    try:
+        console.save(render_explorer(_with_unique_names(found), options.title), options.output)
+    except OSError as error:
+        raise StoreError(f"cannot write {options.output}: {error.strerror}", hint="name another file with --output") from None
+    console.echo(str(options.output))
+
+
+def _stored(db: Path) -> list[ExploredRun]:
+    from httpbench.analysis.explorer import ExploredRun
+    from httpbench.store import Store
+
+    with Store(db, reading=True) as store:
+        names = [line.id for line in store.runs(RUNS_MAX) if line.trials_done]
+        if not names:
+            raise SelectionError(f"{db} has no run with a finished trial", hint="measure something first, or name a file or folder")
+        return [ExploredRun(name, *store.run(name)) for name in names]
+
+
+def _named(word: str, options: ExploreOptions) -> list[ExploredRun]:
+    from httpbench.analysis.explorer import ExploredRun
+    from httpbench.store import Store
+
+    path = Path(word)
+    if path.is_dir():
+        files = sorted(path.rglob(DATA))
+        if not files:
+            raise SelectionError(f"{path} contains no {DATA}", hint="name a run, a JSON export, or a folder that `make results` wrote")
+        return [_read(file, file.parent.relative_to(path).as_posix(), options.output) for file in files]
+    if path.is_file():
+        return [_read(path, path.name, options.output)]
+    with Store(options.db, reading=True) as store:
+        run, trials = measured_run(store, word)
+    return [ExploredRun(run.name or run.id, run, trials)]
+
+
+def _read(file: Path, name: str, output: Path) -> ExploredRun:
+    """Read an export, with the list of skipped targets and the report beside it."""
+    from httpbench.analysis.explorer import ExploredRun
+    from httpbench.report.data.read_json import read_export
+
+    skipped, report = file.parent / SKIPPED, file.parent / REPORT
+    lines = skipped.read_text(encoding="utf-8", errors="replace").splitlines() if file.name == DATA and skipped.exists() else []
+    address = quote(os.path.relpath(report, output.parent)) if file.name == DATA and report.exists() else None
+    return ExploredRun(name, *read_export(file), lines, address)
+
+
+def _with_unique_names(found: list[ExploredRun]) -> list[ExploredRun]:
+    """Shorten the names of runs to their last part where it is unique, and number equal names."""
+    from dataclasses import replace
+
+    short = [each.name.rpartition("/")[2] for each in found]
+    names = [name if short.count(name) == 1 else each.name for name, each in zip(short, found, strict=True)]
+    seen = [names[:index].count(name) for index, name in enumerate(names)]
+    return [replace(each, name=f"{name} {count + 1}" if count else name) for each, name, count in zip(found, names, seen, strict=True)]

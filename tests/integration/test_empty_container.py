@@ -1,0 +1,94 @@
+"""Tests of the wheel and of the GitHub Action in a container of Debian that has Python, but no compiler and no Rust."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from httpbench.paths import root
+from tests import containers
+from tests.github import ActionJob, GithubApi
+from tests.planted_pull_request import plant
+
+pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
+
+PACKAGES = ("python3", "python3-venv", "git", "ca-certificates")
+CERTIFICATES = Path("/etc/ssl/certs")
+LIFETIME_S = 900
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    subprocess.run(["make", "--silent", "wheel", f"DIST={folder}"], cwd=root(), check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture
+def container(docker_engine: str, wheel: Path, tmp_path: Path) -> Iterator[str]:
+    """Start a container in which the wheel, this repository and the test's own folder have the same paths as here."""
+    image, name = containers.base(docker_engine, *PACKAGES), f"httpbench-test-{uuid4().hex}"
+    shared = {tmp_path: "rw", wheel.parent: "ro", root(): "ro", CERTIFICATES: "ro"}
+    folders = [word for folder, mode in shared.items() for word in ("--volume", f"{folder}:{folder}:{mode}")]
+    settings = [word for key in os.environ if key.startswith("PIP_") for word in ("--env", key)]
+    containers.docker(
+        "run", "--detach", "--rm", "--init", "--network", "host", "--name", name, *folders, *settings, image, "sleep", str(LIFETIME_S)
+    )
+    try:
+        yield name
+    finally:
+        containers.docker("rm", "--force", name)
+
+
+def test_the_wheel_compares_servers_at_once(container: str, wheel: Path) -> None:
+    def run(command: str) -> str:
+        begin = time.monotonic()
+        argv = ["docker", "exec", "--workdir", "/root", container, "bash", "-c", f'PATH="/root/venv/bin:$PATH"; {command}']
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+        print(f"$ {command}\n{done.stdout}{done.stderr}# {time.monotonic() - begin:.1f} s")
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        return done.stdout
+
+    run("! command -v rustc cc gcc")
+    run("python3 -m venv venv")
+    run(f"pip install --quiet '{wheel}'")
+    server = "python3 -m http.server {port}"
+    compared = run(f"httpbench run '{server}' '{server}' -c 4 -d 1s --rounds 3 --retries 0")
+    assert "http.server-2" in compared
+    run("httpbench setup --yes c/nginx")
+    exported = run("httpbench bench c/nginx -d 1s --rounds 1 --retries 0 --export-json -")
+    (result,) = json.loads(exported)["results"]
+    assert result["rounds"][0]["measurement"]["throughput_rps"] > 0
+
+
+@pytest.mark.alone
+def test_the_action_comments_and_fails_on_a_pull_request_that_breaches_a_bound(container: str, wheel: Path, tmp_path: Path) -> None:
+    base, temporary = plant(tmp_path / "checkout"), tmp_path / "runner"
+    temporary.mkdir()
+    with GithubApi() as api:
+        job = ActionJob(root(), tmp_path / "checkout", api.variables(tmp_path, base), temporary, container)
+        code = job.run(
+            {
+                "server": "python3 server.py {port}",
+                "build": "cp source.py server.py",
+                "fail-if": "memory>20%\n",
+                "options": "--rounds 6 -d 300ms --warmup 100ms -c 2 --retries 0",
+                "package": f"{wheel}[charts]",
+            }
+        )
+    (comment,) = api.comments
+    print(comment["body"])
+    breached = "| memory>+20% | breached |"
+    assert code == 3
+    assert job.outputs == {"exit-code": "3"}
+    assert breached in comment["body"]
+    assert breached in job.summary.read_text(encoding="utf-8")
+    assert {path.suffix for path in (temporary / "httpbench-report").iterdir()} == {".html", ".json", ".md", ".xml"}

@@ -1,8 +1,8 @@
 """Tests of measured starts.
 
-A server that sleeps for a known time before it listens reports its own times. The measured times must equal them within 0.3 ms, which is
-judged by the median of several starts. Only starts that other programs didn't disturb count. If there are too few of them, the test is
-skipped.
+A server that sleeps for a known time before it listens reports its own times. The measured times must equal them within 0.3 ms. A noisy
+machine only delays, so the lower quartile of several starts is judged, and any start that is measured as too short lowers it. Only starts
+that other programs didn't disturb count. If there are too few of them, the test is skipped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 
 from tests.harness import MISBEHAVING_SERVER, TARGETS, Harness
 
-STARTS, ATTEMPTS = 7, 5
+STARTS, ATTEMPTS = 7, 3
 STARTS_MIN = 4
 """Minimum number of undisturbed starts in an attempt that counts."""
 ERROR_MS_MAX = 0.3
@@ -56,16 +56,16 @@ def undisturbed(rounds: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def judge(attempt: Callable[[], list[float]], low: float, high: float) -> None:
-    """Check that the median of the values is within bounds in one of several attempts, each of which returns the undisturbed values."""
-    medians = []
+    """Check that the lower quartile of the values is within bounds in one of several attempts, each of which returns undisturbed values."""
+    attempts = []
     for _ in range(ATTEMPTS):
         if len(values := attempt()) >= STARTS_MIN:
-            medians.append(statistics.median(values))
-            if low <= medians[-1] <= high:
+            attempts.append(sorted(values))
+            if low <= statistics.quantiles(values, n=4)[0] <= high:
                 return
-    if not medians:
+    if not attempts:
         pytest.skip(f"other programs disturbed all {ATTEMPTS} attempts")
-    pytest.fail(f"medians not within {low} and {high}: {medians}")
+    pytest.fail(f"lower quartiles not within {low} and {high}: {attempts}")
 
 
 def measured(harness: Harness, target: str, *words: str) -> list[dict[str, Any]]:

@@ -75,7 +75,6 @@ def test_a_container_gets_a_certificate(harness: Harness, golang: tuple[Path, st
     assert "its certificate requires an address that is known before it starts" in refused.stdout + refused.stderr
 
 
-@pytest.mark.alone
 def test_a_container_at_its_cpu_quota_is_reported_as_the_bottleneck(harness: Harness, golang: tuple[Path, str]) -> None:
     done = bench(harness, golang, "-d", "3s", "--rounds", "1", "--cpus", "0.5")
     (result,) = json.loads(done.stdout)["results"]
@@ -221,7 +220,6 @@ def test_a_daemon_restart_during_a_trial_leaves_no_container(harness: Harness, d
     assert daemon.docker("ps", "--all", "--quiet").stdout == ""
 
 
-@pytest.mark.alone
 def test_the_users_own_images_can_be_compared(harness: Harness, golang: tuple[Path, str], debian_base: str) -> None:
     folder, _ = golang
     images = ("httpbench-test-web:1", "httpbench-test-web:2")

@@ -231,6 +231,8 @@ def test_unescaped_fortunes_are_detected(harness: Harness) -> None:
 @pytest.mark.alone
 def test_a_saturated_database_is_reported_as_the_bottleneck(harness: Harness) -> None:
     trial = bench(harness, "slow-query", "db", "--retries", "3")
+    if trial["verdict"]["kind"] == "disturbed":
+        pytest.skip(f"other programs disturbed it: {trial['verdict']['reasons']}")
     assert trial["verdict"]["kind"] == "database", trial["verdict"]
 
 

@@ -69,7 +69,6 @@ def test_the_wheel_compares_servers_at_once(container: str, wheel: Path) -> None
     assert result["rounds"][0]["measurement"]["throughput_rps"] > 0
 
 
-@pytest.mark.alone
 def test_the_action_comments_and_fails_on_a_pull_request_that_breaches_a_bound(container: str, wheel: Path, tmp_path: Path) -> None:
     base, temporary = plant(tmp_path / "checkout"), tmp_path / "runner"
     temporary.mkdir()

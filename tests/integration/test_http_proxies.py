@@ -60,7 +60,7 @@ def test_an_honest_proxy_is_measured_with_its_baseline(harness: Harness) -> None
 @pytest.mark.slow
 @pytest.mark.alone
 def test_an_honest_proxy_passes_ten_of_ten(harness: Harness) -> None:
-    done = harness.bench(f"{RELAYING}/good", *LOAD, "--rounds", "10")
+    done = harness.bench(f"{RELAYING}/good", *LOAD, "-d", "500ms", "--rounds", "10")
     rounds = results(done)[f"{RELAYING}/good"]["rounds"]
     assert len(rounds) == 10
     assert not [trial["verdict"] for trial in rounds if trial["verdict"]["kind"] in ("invalid", "failed")]

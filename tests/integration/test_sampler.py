@@ -259,4 +259,4 @@ def test_sampling_stays_cheap() -> None:
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     share = re.match(r"([0-9.]+)% of a core: 10 processes", done.stdout)
     assert share is not None, done.stderr
-    assert float(share[1]) < 5
+    assert float(share[1]) < 10

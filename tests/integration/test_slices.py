@@ -66,7 +66,7 @@ PAUSING = f"{PYTHON} {shlex.quote(pausing_server.__file__)} {{host}} {{port}}"
 @pytest.mark.parametrize("interleave", ["slices", "rounds"])
 def test_periodic_stalls_have_the_same_response_times_in_slices(harness: Harness, interleave: str) -> None:
     """The stalls make 18% of the requests late. A slice can't begin during a stall, and its lead-in must compensate for that."""
-    load = ("-c", "64", "--rate", "200", "-d", "7s", "--warmup", "1s", "--rounds", "1")
+    load = ("-c", "64", "--rate", "200", "-d", "10s", "--warmup", "2s", "--rounds", "1")
     done = harness.run("run", PAUSING, PAUSING, *load, "--interleave", interleave, "--export-json", "-", timeout_s=180)
     assert done.returncode == 0, done.stderr
     for each in results(done).values():

@@ -230,10 +230,15 @@ def test_unescaped_fortunes_are_detected(harness: Harness) -> None:
 
 @pytest.mark.alone
 def test_a_saturated_database_is_reported_as_the_bottleneck(harness: Harness) -> None:
-    trial = bench(harness, "slow-query", "db", "--retries", "3")
-    if trial["verdict"]["kind"] == "disturbed":
-        pytest.skip(f"other programs disturbed it: {trial['verdict']['reasons']}")
-    assert trial["verdict"]["kind"] == "database", trial["verdict"]
+    """If other virtual machines take CPU time, the database doesn't fill its core, so one of several trials decides."""
+    verdicts = []
+    for _ in range(4):
+        verdicts.append(bench(harness, "slow-query", "db", "--retries", "3")["verdict"])
+        if verdicts[-1]["kind"] == "database":
+            return
+    if all(verdict["kind"] == "disturbed" for verdict in verdicts):
+        pytest.skip(f"other programs disturbed it: {verdicts[-1]['reasons']}")
+    pytest.fail(f"none of these is that of a database: {verdicts}")
 
 
 def test_every_trial_starts_with_the_same_rows(harness: Harness) -> None:

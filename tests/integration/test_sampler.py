@@ -251,12 +251,17 @@ def test_a_window_lasts_from_mark_to_stop(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 def test_sampling_stays_cheap() -> None:
-    """Fail only if sampling costs far too much. Its cost also depends on other programs, which displace data from the caches.
+    """Fail only if sampling costs far too much. Other programs displace data from the caches and can only raise its cost, so the cheapest
+    of three measurements is judged.
 
     ``benchmarks/sampler.py`` checks the bound of 0.01 cores on a quiet machine.
     """
-    argv = [sys.executable, "benchmarks/sampler.py", "4"]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-    share = re.match(r"([0-9.]+)% of a core: 10 processes", done.stdout)
-    assert share is not None, done.stderr
-    assert float(share[1]) < 10
+    argv, shares = [sys.executable, "benchmarks/sampler.py", "4"], []
+    for _ in range(3):
+        done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        share = re.match(r"([0-9.]+)% of a core: 10 processes", done.stdout)
+        assert share is not None, done.stderr
+        shares.append(float(share[1]))
+        if shares[-1] < 5:
+            return
+    pytest.fail(f"sampling took {shares} percent of a core")

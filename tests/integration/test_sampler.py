@@ -251,9 +251,9 @@ def test_a_window_lasts_from_mark_to_stop(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 def test_sampling_stays_cheap() -> None:
-    """Fail only if sampling costs far too much. Other programs displace data from the caches and can only raise its cost, so the cheapest
-    of three measurements is judged.
+    """Fail only if sampling costs far too much.
 
+    Other programs displace data from the caches and can only raise its cost, so the cheapest of three measurements is judged.
     ``benchmarks/sampler.py`` checks the bound of 0.01 cores on a quiet machine.
     """
     argv, shares = [sys.executable, "benchmarks/sampler.py", "4"], []

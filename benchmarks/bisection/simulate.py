@@ -19,8 +19,8 @@ import sys
 
 import numpy as np
 
-from httpbench.stats.bisection import STEP_ERROR, STEP_ERROR_MIN, Answer, Answered
-from tests.bisection_law import GATE, erring, gated, planted, searched, searched_with
+from httpbench.stats.bisection import STEP_ERROR, STEP_ERROR_MIN, Answer, Ending, step_error
+from tests.bisection_law import GATE, erring, gated, planted, searched, searched_in_rounds
 from tests.change_point_law import NOISES
 
 RIGHT_MIN = 0.95
@@ -43,9 +43,10 @@ def errors(measurements: int) -> bool:
     for kind in NOISES:
         random = np.random.default_rng(1)
         measured = [gated(random, np.log1p(GATE.change), 0.02, kind) for _ in range(measurements)]
+        errors = [step_error(1 + GATE.change, effect.interval, effect.rounds) for _, effect in measured if effect.interval]
         words = []
         for assumed in ASSUMED:
-            own = [answer for answer, _, error in measured if error <= assumed]
+            own = [answer for (answer, _), error in zip(measured, errors, strict=True) if error <= assumed]
             shares = [own.count(answer) / measurements for answer in (Answer.GOOD, Answer.BAD)]
             is_right &= max(shares) <= assumed
             words.append(f"{assumed:.1%}: {shares[0]:.1%}, {shares[1]:.1%}")
@@ -73,31 +74,26 @@ def worst_positions(searches: int) -> bool:
 
 def noisy_rounds(searches: int) -> bool:
     print("searches that name the right commit, and those that name a wrong one")
-    print(f"{COMMITS} commits, one regression of 5%, other changes of up to 1%, gate {GATE}")
+    print(f"{COMMITS} commits, one regression of 5%, changes of up to 1% in all commits, gate {GATE}")
     worst = 0.0
     for kind in NOISES:
-        for deviation in (0.005, 0.01, 0.02):
+        for deviation in (0.005, 0.01, 0.015, 0.02):
             random = np.random.default_rng(3)
             found = [_search(random, kind, deviation) for _ in range(max(searches // 5, 1))]
-            right, wrong, rounds = (statistics.mean(values) for values in zip(*found, strict=True))
+            right, wrong, rounds, measurements = (statistics.mean(values) for values in zip(*found, strict=True))
             worst = max(worst, wrong)
-            print(f"  {kind}, rounds vary by {deviation:.1%}: {right:.1%}, {wrong:.1%}; {rounds:.0f} rounds on average", flush=True)
+            words = f"{right:.1%}, {wrong:.1%}; {rounds:.0f} rounds in {measurements:.1f} measurements on average"
+            print(f"  {kind}, rounds vary by {deviation:.1%}: {words}", flush=True)
     return worst <= 1 - RIGHT_MIN
 
 
-def _search(random: np.random.Generator, kind: str, deviation: float) -> tuple[bool, bool, int]:
-    """Return whether a search names the right commit, whether it names a wrong one, and its number of rounds."""
+def _search(random: np.random.Generator, kind: str, deviation: float) -> tuple[bool, bool, int, int]:
+    """Return whether a search names the right commit, whether it names a wrong one, and its numbers of rounds and measurements."""
     first_bad = int(random.integers(COMMITS))
-    changes, rounds = planted(random, COMMITS, first_bad, 0.05, 0.01), 0
-
-    def measure(commit: int) -> Answered:
-        nonlocal rounds
-        answer, own, error = gated(random, changes[commit], deviation, kind)
-        rounds += own
-        return Answered(commit, answer, error)
-
-    found = searched_with(COMMITS, measure)
-    return found.names(first_bad, COMMITS), found.misses(first_bad), rounds
+    found = searched_in_rounds(random, planted(random, COMMITS, first_bad, 0.05, 0.01), deviation, kind)
+    named = [int(commit.id, 16) - 1 for commit in found.suspects]
+    rounds = sum(step.effect.rounds for step in found.steps if step.effect)
+    return named == [first_bad] and found.ending is Ending.FOUND, first_bad not in named, rounds, len(found.steps)
 
 
 if __name__ == "__main__":

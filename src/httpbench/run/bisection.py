@@ -1,4 +1,4 @@
-"""Carry out a search for the commit that breaches a gate, so that an interrupted search can continue."""
+"""Carry out a search for the commit that made a server slower, so that an interrupted search can continue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from httpbench.analysis.bisection import BisectionStep, answers
+from httpbench.analysis.bisection import BisectionStep, answers, gate_for
 from httpbench.errors import StoreError
 from httpbench.model import Commit, Frozen, Gate
 from httpbench.run.builds.build import read_kept
@@ -54,18 +54,20 @@ class StepsFile:
 
 
 def search(
-    gate: Gate, commits: Sequence[Commit], judge: Callable[[Commit, int], BisectionStep], kept: StepsFile
+    gate: Gate, commits: Sequence[Commit], judge: Callable[[Commit, Gate, int], BisectionStep], kept: StepsFile
 ) -> tuple[BisectionStep, ...]:
     """Measure commits until the search has ended, and return all measurements.
 
     Args:
-        gate: Gate that ``judge`` judges commits by.
+        gate: Gate that the last commit must breach.
         commits: The commits to search, oldest first. The last one is said to be bad.
-        judge: Function that measures a commit against the good one. The second argument is the number of earlier measurements.
+        judge: Function that measures a commit against the good one, until its interval decides a gate. The last argument is the number of
+            earlier measurements.
         kept: File to which each measurement is written, and from which an earlier search continues.
     """
     steps = list(kept.read())
     while (place := next_commit(len(commits), answers(gate, commits, steps))) is not None:
-        steps.append(judge(commits[place], len(steps)))
+        commit = commits[place]
+        steps.append(judge(commit, gate_for(gate, commits[-1], steps, commit.id), len(steps)))
         kept.write(steps)
     return tuple(steps)

@@ -1,19 +1,21 @@
-"""Find the first commit that breaches a gate, although each measurement of a commit may be wrong.
+"""Find the commit that made a server slower, although each measurement of a commit may be wrong.
 
-Commits are numbered from the oldest, 0, to the newest, which the user calls bad. Commit *k* is the first bad one if a correct measurement
-calls commits *k* and later bad, and all earlier ones good. One more hypothesis is that no commit is bad. Before anything is measured, it
-has the probability :data:`PRIOR_NONE`, and all commits share the rest equally.
+Commits are numbered from the oldest, 0, to the newest, which the user calls bad. The gate decides whether the newest commit is bad. If it
+is, :func:`step_bound` separates good commits from bad ones. Commit *k* is the first bad one if a correct measurement calls commits *k* and
+later bad, and all earlier ones good. One more hypothesis is that no commit is bad. Before anything is measured, it has the probability
+:data:`PRIOR_NONE`, and all commits share the rest equally.
 
-A measurement calls the wrong side with a probability of at most ε, independently of other measurements. ε is at most :data:`STEP_ERROR`,
-and lower if the measured interval is far from the bound (:func:`step_error`). By Bayes' theorem, each measurement multiplies the
-probability of the hypotheses that agree with it by 1 − ε, and that of all others by ε. The next commit to measure is the one whose result
-says most, which is usually the median of the distribution. The search ends when one hypothesis has the probability :data:`CERTAINTY`,
-whichever commits were measured. It therefore measures the first bad commit and the last good one again if their intervals are close to the
-bound. At least 95% of searches are right, wherever the first bad commit is (``benchmarks/bisection/simulate.py``).
+A measurement calls the wrong side with a probability of at most ε, independently of other measurements. ε is at most :data:`STEP_ERROR` if
+the measured interval is on one side of the bound, lower if it is far from the bound, and higher if it contains the bound
+(:func:`step_error`). By Bayes' theorem, each measurement multiplies the probability of the hypotheses that agree with it by 1 − ε, and that
+of all others by ε. The next commit to measure is the one whose result says most, which is usually the median of the distribution. The
+search ends when one hypothesis has the probability :data:`CERTAINTY`, whichever commits were measured. It therefore measures the first bad
+commit and the last good one again if their intervals are close to the bound. At least 95% of searches are right, wherever the first bad
+commit is (``benchmarks/bisection/simulate.py``).
 
 If the measured changes aren't one step, the search still ends at a commit that was called bad and whose predecessor was called good. After
-a regression, a fix and another regression, this is one of the two regressions. After several small regressions, it is the one that crossed
-the bound.
+a regression, a fix and another regression, this is one of the two regressions. After several regressions of different sizes, it is usually
+the largest.
 
 Sources: M. Horstein, "Sequential transmission using noiseless feedback", IEEE Transactions on Information Theory 9, 1963. R. Waeber, P. I.
 Frazier and S. G. Henderson, "Bisection search with noisy responses", SIAM Journal on Control and Optimization 51, 2013. M. Ben-Or and A.
@@ -24,9 +26,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 
@@ -43,6 +46,9 @@ about rare errors."""
 LOOKS = (5, 10, 20, 40)
 """Numbers of rounds after which a measurement ends if the gate is decided. There are few, because each look at the interval adds errors."""
 
+ERROR_MAX = 0.5
+"""Assumed error of a measurement that says nothing."""
+
 CERTAINTY = 0.98
 """Probability at which the search ends. With 0.95, a search would be right in 95% of cases on average over all commits, but in only 86% of
 cases for some of them, because the newest commit is measured first and a single error then weighs most."""
@@ -55,7 +61,7 @@ MEASUREMENTS_MIN, MEASUREMENTS_PER_HALVING = 10, 5
 
 
 UNDECIDED_MAX = 2
-"""Number of undecided measurements after which a commit that was judged earlier isn't measured again. Each of them takes all rounds."""
+"""Number of measurements without a clear result after which a commit isn't measured again. Most of them take all rounds."""
 
 ROUNDING = 1e-9
 """Maximum error of a sum of probabilities."""
@@ -64,9 +70,9 @@ ROUNDING = 1e-9
 class Answer(StrEnum):
     """The result of measuring a commit."""
 
-    GOOD = "good"  # the gate passed
-    BAD = "bad"  # the gate was breached
-    UNDECIDED = "undecided"  # the gate was still inconclusive after the last round
+    GOOD = "good"  # the whole interval is on the side of no change
+    BAD = "bad"  # the whole interval is beyond the bound
+    UNDECIDED = "undecided"  # the interval still contained the bound after the last round
     SKIPPED = "skipped"  # the commit could not be built, started or measured
 
     @property
@@ -107,19 +113,33 @@ class Narrowed:
     """Probability of the range."""
 
 
-def step_error(limit: float, interval: ConfidenceInterval, rounds: int) -> float:
-    """Return the assumed probability that a measurement calls the wrong side of a gate's bound.
+def step_bound(newest: float, others: Iterable[float]) -> float:
+    """Return the change that separates good commits from bad ones: the middle of the widest gap between measured changes.
 
-    This is twice the one-sided p-value of Student's t for a true ratio at the bound, which allows for several looks, but between
-    :data:`STEP_ERROR_MIN` and :data:`STEP_ERROR`. ``limit`` is the bound as a ratio, and ``interval`` the 95% interval of the measured
-    ratio.
+    Arguments and result are natural logarithms of ratios to the good commit: of the newest commit, which breaches the gate, and of all
+    others that were measured. Gaps are between no change and that of the newest commit. After one regression, the measured changes lie
+    around these two, so the bound is far from both. The gate's own bound may be close to one of them, and intervals would then have to be
+    much narrower.
+    """
+    low, high = sorted((0.0, newest))
+    changes = sorted((low, high, *(min(max(change, low), high) for change in others)))
+    below, above = max(pairwise(changes), key=lambda gap: gap[1] - gap[0])
+    return (below + above) / 2
+
+
+def step_error(limit: float, interval: ConfidenceInterval, rounds: int) -> float:
+    """Return the assumed probability that the true ratio is on the other side of a bound than the middle of its interval.
+
+    This is twice the one-sided p-value of Student's t for a true ratio at the bound, which allows for several looks, but at least
+    :data:`STEP_ERROR_MIN`. It is at most :data:`STEP_ERROR` if the interval is on one side, and up to one half if it contains the bound.
+    ``limit`` is the bound as a ratio, and ``interval`` the 95% interval of the measured ratio.
     """
     if min(limit, interval.low) <= 0:
-        return STEP_ERROR
+        return STEP_ERROR if not interval.low < limit < interval.high else ERROR_MAX
     low, high, bound = math.log(interval.low), math.log(interval.high), math.log(limit)
     half_width, distance = (high - low) / 2, max(low - bound, bound - high)
     p = p_value(distance + half_width, half_width / quantile(rounds), rounds - 1)
-    return min(max(p, STEP_ERROR_MIN), STEP_ERROR)
+    return min(max(p, STEP_ERROR_MIN), STEP_ERROR if distance >= 0 else ERROR_MAX)
 
 
 def posterior(commits: int, answers: Sequence[Answered]) -> Floats:
@@ -149,7 +169,7 @@ def next_commit(commits: int, answers: Sequence[Answered]) -> int | None:
     bad = np.cumsum(posterior(commits, answers))[:commits]
     information = _entropy(bad * (1 - STEP_ERROR) + (1 - bad) * STEP_ERROR) - _entropy(np.array([STEP_ERROR]))
     judged = {each.commit for each in answers if each.answer.decides}
-    undecided = Counter(each.commit for each in answers if each.answer is Answer.UNDECIDED)
+    undecided = Counter(each.commit for each in answers if each.answer is Answer.UNDECIDED or each.error > STEP_ERROR)
     chances = np.array([1.0 if commit in judged else _chance(commit, unjudged) for commit in range(commits)])
     chances[[commit for commit, times in undecided.items() if times >= UNDECIDED_MAX]] = 0.0
     best = int((information * chances).argmax())

@@ -17,6 +17,8 @@ STEADY = (100_000.0, 101_000.0, 99_000.0, 100_500.0)
 GOOD, COMMITS = make_commit(0), [make_commit(number) for number in range(1, 9)]
 SLOWER = Effect(run="20261121T080000-c0de", rounds=10, ratio=0.949, interval=ConfidenceInterval(low=0.941, high=0.957))
 
+SAME = Effect(run="20261121T080000-c0de", rounds=5, ratio=0.998, interval=ConfidenceInterval(low=0.991, high=1.005))
+
 
 def said(trials: list[Trial]) -> Answer | None:
     found = gated(make_run(trials, baseline="c/old", gates=(GATE,)), trials)
@@ -48,7 +50,8 @@ def steps(first_bad: int, skipped: tuple[int, ...] = (), rounds: int = 3) -> lis
     found = [BisectionStep(commit=COMMITS[place].id, answer=Answer.SKIPPED, reason="its build failed, exit code 2") for place in skipped]
     for place, commit in enumerate(COMMITS):
         if place not in skipped:
-            found += [BisectionStep(commit=commit.id, answer=Answer.BAD if place >= first_bad else Answer.GOOD, effect=SLOWER)] * rounds
+            answer, effect = (Answer.BAD, SLOWER) if place >= first_bad else (Answer.GOOD, SAME)
+            found += [BisectionStep(commit=commit.id, answer=answer, effect=effect)] * rounds
     return found
 
 
@@ -60,14 +63,14 @@ def test_a_found_commit_is_shown_with_its_effect() -> None:
     found = concluded(GATE, GOOD, COMMITS, steps(5)).model_copy(update={"confirmation": SLOWER})
     assert (found.ending, found.suspects, found.before) == (Ending.FOUND, (COMMITS[5],), COMMITS[4])
     assert shown(found).splitlines() == [
-        f"{COMMITS[5].id} is the first commit that breaches rps<-3%",
+        f"{COMMITS[5].id} is the first bad commit",
         "Author: Ada <ada@example.test>",
         "Date:   2026-11-06T08:00:00+00:00",
         "",
         "    Change 6",
         "",
         f"It changes rps by -5.1% (-5.9% to -4.3%, 10 rounds) against {COMMITS[4].short} before it.",
-        "24 measurements of 8 of 8 commits; right with a probability of 99.9%",
+        "24 measurements of 8 of 8 commits, bad: rps<-2.68%; right with a probability of 99.9%",
     ]
 
 
@@ -81,18 +84,29 @@ def test_an_effect_that_is_not_confirmed_is_explained() -> None:
     assert "smaller changes in earlier commits add up" in shown(found)
 
 
+def test_an_earlier_regression_is_reported() -> None:
+    """Commits 3 to 5 are 5% slower than the good one, and all later ones are 12% slower."""
+    slowest = Effect(run="20261121T080000-c0de", rounds=10, ratio=0.88, interval=ConfidenceInterval(low=0.872, high=0.888))
+    effects = [SAME, SAME, SLOWER, SLOWER, SLOWER, slowest, slowest, slowest]
+    own = [BisectionStep(commit=commit.id, answer=Answer.BAD, effect=effect) for commit, effect in zip(COMMITS, effects, strict=True)]
+    found = concluded(GATE, GOOD, COMMITS, own * 2).model_copy(update={"confirmation": SLOWER})
+    assert found.suspects == (COMMITS[5],), "the largest of two regressions"
+    assert f"{COMMITS[4].short} breaches rps<-3% as well. To find its cause, search again up to this commit." in shown(found)
+    one = concluded(GATE, GOOD, COMMITS, steps(5)).model_copy(update={"confirmation": SLOWER})
+    assert "breaches rps<-3% as well" not in shown(one)
+
+
 def test_skipped_commits_before_the_found_one_are_listed() -> None:
     found = concluded(GATE, GOOD, COMMITS, steps(5, skipped=(4,)))
     assert found.suspects == (COMMITS[4], COMMITS[5])
     lines = shown(found).splitlines()
-    assert lines[0] == "The first commit that breaches rps<-3% is one of 2. All but the last could not be judged:"
+    assert lines[0] == "The first bad commit is one of 2. All but the last could not be judged:"
     assert lines[1:3] == [f"  {COMMITS[4].short} Change 5 (skipped: its build failed, exit code 2)", f"  {COMMITS[5].short} Change 6"]
     assert "21 measurements of 7 of 8 commits, 1 skipped" in lines[-1]
 
 
 def test_without_a_regression_no_commit_is_named() -> None:
-    same = Effect(run="20261121T080000-c0de", rounds=5, ratio=0.998, interval=ConfidenceInterval(low=0.991, high=1.005))
-    found = concluded(GATE, GOOD, COMMITS, [BisectionStep(commit=COMMITS[-1].id, answer=Answer.GOOD, effect=same)] * 2)
+    found = concluded(GATE, GOOD, COMMITS, [BisectionStep(commit=COMMITS[-1].id, answer=Answer.GOOD, effect=SAME)] * 2)
     assert (found.ending, found.suspects) == (Ending.NONE, ())
     assert shown(found).startswith(f"No commit to find: {COMMITS[-1].short} passes rps<-3% against {GOOD.short}. It changes rps by -0.2%")
 

@@ -27,7 +27,7 @@ class Judge:
         self.left = measurements
         self.asked: list[Commit] = []
 
-    def __call__(self, commit: Commit, number: int) -> BisectionStep:
+    def __call__(self, commit: Commit, gate: Gate, number: int) -> BisectionStep:
         if len(self.asked) == self.left:
             raise KeyboardInterrupt
         self.asked.append(commit)

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from httpbench.analysis.bisection import BisectionStep, Effect, answers
 from httpbench.stats.bisection import (
     CERTAINTY,
+    ERROR_MAX,
     STEP_ERROR,
     STEP_ERROR_MIN,
     Answer,
@@ -20,10 +22,12 @@ from httpbench.stats.bisection import (
     narrowed,
     next_commit,
     posterior,
+    step_bound,
     step_error,
 )
 from httpbench.stats.interval import ConfidenceInterval
-from tests.bisection_law import erring, gated, searched
+from tests.bisection_law import GATE, erring, gated, searched, searched_in_rounds
+from tests.factories import make_commit
 
 ANSWERS = st.integers(1, 40).flatmap(
     lambda commits: st.tuples(
@@ -74,12 +78,23 @@ def test_searches_with_the_assumed_error_are_right_in_95_percent(first_bad: int)
     [
         (0.90, 0.97, 5, STEP_ERROR),
         (0.97, 1.01, 5, STEP_ERROR),
+        (0.95, 0.98, 5, 0.3984),
+        (0.96, 0.98, 5, ERROR_MAX),
         (0.93, 0.96, 5, 0.0101),
         (0.93, 0.96, 40, STEP_ERROR_MIN),
         (0.949, 0.951, 5, STEP_ERROR_MIN),
         (0.0, 0.9, 5, STEP_ERROR),
     ],
-    ids=["up to the bound", "from the bound", "beyond it", "the same in more rounds", "far beyond it", "no lower bound"],
+    ids=[
+        "up to the bound",
+        "from the bound",
+        "around the bound",
+        "its middle at the bound",
+        "beyond it",
+        "the same in more rounds",
+        "far beyond it",
+        "no lower bound",
+    ],
 )
 def test_an_interval_far_from_the_bound_errs_less_often(low: float, high: float, rounds: int, error: float) -> None:
     assert step_error(0.97, ConfidenceInterval(low=low, high=high), rounds) == pytest.approx(error, abs=2e-4)
@@ -95,8 +110,51 @@ def test_a_measurement_at_the_bound_errs_at_most_as_assumed() -> None:
     random = np.random.default_rng(2)
     measured = [gated(random, math.log(0.97), 0.02) for _ in range(300)]
     for assumed in (0.02, STEP_ERROR):
-        answers = [answer for answer, _, error in measured if error <= assumed]
+        answers = [
+            answer
+            for answer, effect in measured
+            if effect.interval and step_error(1 + GATE.change, effect.interval, effect.rounds) <= assumed
+        ]
         assert max(answers.count(Answer.GOOD), answers.count(Answer.BAD)) <= 300 * assumed
+
+
+@given(st.floats(-1, 1).filter(bool), st.lists(st.floats(-1, 1)))
+def test_the_bound_is_between_no_change_and_the_newest_commit_and_halves_the_widest_gap(newest: float, others: list[float]) -> None:
+    bound = step_bound(newest, others)
+    assert min(0, newest) <= bound <= max(0, newest)
+    distance = min(abs(bound - change) for change in (0.0, newest, *others))
+    assert distance >= abs(newest) / (2 * (len(others) + 1)) * (1 - 1e-9)
+
+
+def test_the_bound_separates_the_changes_around_two_levels() -> None:
+    assert step_bound(-0.05, [-0.01, 0.004, -0.046, -0.055]) == pytest.approx(-0.028)
+    assert step_bound(-0.06, [-0.03, -0.028]) == pytest.approx(-0.045), "one of two regressions of the same size"
+
+
+def test_a_regression_close_to_the_gate_is_found() -> None:
+    """The regression is 3.7% and the gate 3%, but the bound between good and bad commits is at 1.9%."""
+    random = np.random.default_rng(5)
+    changes = np.where(np.arange(32) >= 20, math.log(0.963), 0.0)
+    found = [searched_in_rounds(random, changes, 0.006) for _ in range(20)]
+    assert sum([commit.id for commit in each.suspects] == [f"{21:040x}"] for each in found) >= 19
+    rounds = [sum(step.effect.rounds for step in each.steps[1:] if step.effect) / len(each.steps[1:]) for each in found]
+    assert np.median(rounds) < 7, "after the newest commit, nearly every interval is far from the bound after five rounds"
+
+
+def test_an_interval_that_contains_the_bound_says_which_side_is_more_probable() -> None:
+    commits = [make_commit(number) for number in range(1, 5)]
+    effects = {3: (0.93, 0.97), 1: (0.955, 0.985), 0: (0.995, 1.005)}
+    steps = [
+        BisectionStep(
+            commit=commits[place].id,
+            answer=Answer.BAD if place == 3 else Answer.UNDECIDED,
+            effect=Effect(run="", rounds=5, ratio=(low + high) / 2, interval=ConfidenceInterval(low=low, high=high)),
+        )
+        for place, (low, high) in effects.items()
+    ]
+    newest, middle, oldest = answers(GATE, commits, steps)
+    assert (newest.answer, middle.answer, oldest.answer) == (Answer.BAD, Answer.BAD, Answer.GOOD)
+    assert newest.error <= STEP_ERROR and oldest.error <= STEP_ERROR < middle.error < ERROR_MAX
 
 
 @given(st.integers(2, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n - 1), st.sets(st.integers(0, n - 2)))))

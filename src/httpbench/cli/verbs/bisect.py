@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from httpbench.run import Outcome, RunSpec, StepsFile, Worktrees
 
 NATIVE = "native"
-DURATION_S = 2.0
+DURATION_S = 1.0
 CONFIRMATION_ROUNDS = 10
 TAG = "bisect"
 
@@ -50,13 +50,13 @@ class BisectOptions(Options):
         "--history", metavar="TARGET", help="Take GOOD and BAD from the last change in `history TARGET`, if it was for the worse."
     )
     build: str | None = option("--build", metavar="CMD", help="Command that builds a commit. /bin/sh runs it in a worktree of the commit.")
-    gate: Gate | None = option("--fail-if", type=GATE, help="Gate that the commit breaches against GOOD, such as 'rps<-3%'. Required.")
+    gate: Gate | None = option("--fail-if", type=GATE, help="Gate that BAD breaches against GOOD, such as 'rps<-3%'. Required.")
     max_rounds: int = option(
         "--max-rounds",
         type=click.IntRange(5, 1000),
         default=40,
         metavar="N",
-        help="Maximum rounds per measurement. If they don't decide the gate, the commit is undecided.",
+        help="Maximum rounds per measurement. If they don't suffice, the commit is undecided.",
     )
     restart: bool = option("--restart", is_flag=True, help="Begin again instead of continuing an interrupted search.")
     servers: CommandOptions = group(CommandOptions)
@@ -73,10 +73,11 @@ class BisectOptions(Options):
 def bisect(options: BisectOptions) -> ExitCode:
     """Find the commit that made a server slower.
 
-    Builds commits after GOOD up to BAD in worktrees, and measures each in turns with GOOD until the gate is decided. First checks that BAD
-    breaches the gate. A measurement can be wrong, so commits near the answer are measured again. The named commit is right in at least 95%
-    of searches. CMD is a command line that serves HTTP on {port}. If a search was interrupted, the same command continues it. With
-    --profile, the last measurement profiles the commit that was found and the one before it.
+    First checks that BAD breaches the gate against GOOD. Then builds commits between them in worktrees, and measures each in turns with
+    GOOD until it is clear whether its result is closer to that of GOOD or to that of BAD. A measurement can be wrong, so commits near the
+    answer are measured again. The named commit is right in at least 95% of searches. CMD is a command line that serves HTTP on {port}. If a
+    search was interrupted, the same command continues it. With --profile, the last measurement profiles the commit that was found and the
+    one before it.
 
     The exit code is 3 if a commit was found, 0 if BAD passes the gate, and 1 if the search was undecided.
 
@@ -257,7 +258,7 @@ class _Measuring:
             what = f"{self.good.short}, the good commit, cannot be measured: {error.message}"
             raise BuildError(what, hint=error.hint, log_tail=error.log_tail) from None
 
-    def judged(self, commit: Commit, number: int) -> BisectionStep:
+    def judged(self, commit: Commit, gate: Gate, number: int) -> BisectionStep:
         """Measure a commit against the good one until the gate is decided."""
         from httpbench.analysis.bisection import BisectionStep
         from httpbench.report.words.bisection import step_text
@@ -269,7 +270,7 @@ class _Measuring:
         except (BuildError, UsageError) as error:
             step = BisectionStep(commit=commit.id, answer=Answer.SKIPPED, reason=error.message)
         else:
-            step = self._step(commit, target)
+            step = self._step(commit, target, gate)
         self.say(f"[{number + 1}] {step_text(commit, step)}")
         return step
 
@@ -277,21 +278,21 @@ class _Measuring:
         """Measure a commit against an earlier one. The number of rounds is fixed, so that the interval doesn't depend on the results."""
         from httpbench.analysis.bisection import Effect
 
-        outcome, judged = self._measured(self._built(before), self._built(commit), CONFIRMATION_ROUNDS, (), profile=True)
+        outcome, judged = self._measured(self.gate, self._built(before), self._built(commit), CONFIRMATION_ROUNDS, (), profile=True)
         return Effect.of(outcome.run.id, judged)
 
-    def _step(self, commit: Commit, target: Target) -> BisectionStep:
+    def _step(self, commit: Commit, target: Target, gate: Gate) -> BisectionStep:
         from httpbench.analysis.bisection import BisectionStep, Effect, answer
         from httpbench.report.words.gates import gate_causes, gate_reason
         from httpbench.stats.bisection import LOOKS
 
-        outcome, judged = self._measured(self._built(self.good), target, self.options.max_rounds, LOOKS)
+        outcome, judged = self._measured(gate, self._built(self.good), target, self.options.max_rounds, LOOKS)
         found = answer(judged)
         if found is None or judged is None:
             reason = gate_reason(judged) if judged else "no round was valid"
             hint = f"`httpbench report {outcome.run.id}` shows the trials"
             raise StartError(f"{self.good.short}, the good commit, could not be measured: {reason}", hint=hint)
-        reason = None if found.decides else gate_reason(judged) or gate_causes(judged) or "the interval still contains the bound"
+        reason = None if found.decides else gate_reason(judged) or gate_causes(judged)
         return BisectionStep(commit=commit.id, answer=found, effect=Effect.of(outcome.run.id, judged), reason=reason)
 
     def _built(self, commit: Commit) -> Target:
@@ -307,9 +308,9 @@ class _Measuring:
         return target
 
     def _measured(
-        self, baseline: Target, target: Target, rounds: int, looks: Sequence[int], *, profile: bool = False
+        self, gate: Gate, baseline: Target, target: Target, rounds: int, looks: Sequence[int], *, profile: bool = False
     ) -> tuple[Outcome, RunGate | None]:
-        """Measure two servers in turns. Return the run and its gate, or ``None`` if the run has no table with both.
+        """Measure two servers in turns. Return the run and how the gate was judged, or ``None`` if the run has no table with both.
 
         With ``profile``, also profile both servers if the user wants it.
         """
@@ -317,7 +318,7 @@ class _Measuring:
         from httpbench.cli.measure import build_and_run
         from httpbench.model import RunStatus
 
-        spec = self._spec(baseline, target, rounds, looks)
+        spec = self._spec(gate, baseline, target, rounds, looks)
         outcome = build_and_run(replace(spec, profilers=self.profilers) if profile else spec, self.options.store)
         if outcome.run.status is RunStatus.INTERRUPTED:
             raise KeyboardInterrupt
@@ -325,7 +326,7 @@ class _Measuring:
             raise outcome.store_error
         return outcome, next(iter(gated(outcome.run, outcome.trials)), None)
 
-    def _spec(self, baseline: Target, target: Target, rounds: int, looks: Sequence[int]) -> RunSpec:
+    def _spec(self, gate: Gate, baseline: Target, target: Target, rounds: int, looks: Sequence[int]) -> RunSpec:
         from httpbench import load
         from httpbench.cli.measure import make_spec
         from httpbench.model import Table
@@ -340,7 +341,7 @@ class _Measuring:
             spec,
             table=Table.COMMANDS,
             baseline=baseline.id,
-            gates=(self.gate,),
+            gates=(gate,),
             looks=tuple(looks),
             port=servers.port,
             start_limit_s=servers.start_timeout,

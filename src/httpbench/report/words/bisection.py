@@ -1,4 +1,4 @@
-"""A search for the commit that breaches a gate, in sentences."""
+"""A search for the commit that made a server slower, in sentences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ SHOWN_MAX = 10
 def step_text(commit: Commit, step: BisectionStep) -> str:
     """Describe a measurement: ``0123456789ab Parse headers twice: bad, -5.1% (-5.9% to -4.3%, 10 rounds)``."""
     measured = f", {effect_text(step.effect)}" if step.effect and step.effect.interval else ""
-    return f"{commit.short} {commit.subject}: {step.answer}{measured}" + (f": {step.reason}" if step.reason else "")
+    return f"{commit.short} {commit.subject}: {step.answer}{measured}" + ("" if step.answer.decides else f": {_reason(step)}")
+
+
+def _reason(step: BisectionStep) -> str:
+    return step.reason or "the interval contains the bound"
 
 
 def effect_text(effect: Effect) -> str:
@@ -28,7 +32,7 @@ def effect_text(effect: Effect) -> str:
 
 
 def bisection_lines(found: Bisection) -> Iterator[str]:
-    """Describe the result of a search: the commit, its effect, and the number of measurements."""
+    """Describe the result of a search: the commit, its effect, the number of measurements, and the bound of bad commits."""
     match found.ending:
         case Ending.FOUND:
             yield from _found(found)
@@ -42,10 +46,10 @@ def bisection_lines(found: Bisection) -> Iterator[str]:
 def _found(found: Bisection) -> Iterator[str]:
     *others, culprit = found.suspects
     if others:
-        yield f"The first commit that breaches {found.gate} is one of {len(found.suspects)}. All but the last could not be judged:"
+        yield f"The first bad commit is one of {len(found.suspects)}. All but the last could not be judged:"
         yield from _listed(found)
     else:
-        yield f"{culprit.id} is the first commit that breaches {found.gate}"
+        yield f"{culprit.id} is the first bad commit"
         yield f"Author: {culprit.author}"
         yield f"Date:   {culprit.date}"
         yield f"\n    {culprit.subject}\n"
@@ -54,20 +58,22 @@ def _found(found: Bisection) -> Iterator[str]:
         yield f"{what} {found.gate.figure} by {effect_text(found.confirmation)} against {found.before.short} before it."
         if not found.confirmation.worsens(found.gate):
             yield "This comparison alone shows no change for the worse: smaller changes in earlier commits add up."
+        if found.is_bad_before:
+            yield f"{found.before.short} breaches {found.gate} as well. To find its cause, search again up to this commit."
 
 
 def _undecided(found: Bisection) -> Iterator[str]:
     newest = next((step for step in found.steps if step.commit == found.bad.id), None)
-    if newest and newest.answer in (Answer.UNDECIDED, Answer.SKIPPED) and newest.reason:
-        yield f"Undecided: {found.bad.short} could not be judged against {found.good.short}: {newest.reason}"
+    if newest and not newest.answer.decides:
+        yield f"Undecided: {found.bad.short} could not be judged against {found.good.short}: {_reason(newest)}"
         return
-    yield f"Undecided: the first commit that breaches {found.gate} is one of {len(found.suspects)}, or none:"
+    yield f"Undecided: the first bad commit is one of {len(found.suspects)}, or none:"
     yield from _listed(found)
 
 
 def _listed(found: Bisection) -> Iterator[str]:
     """List the suspects, oldest first, each with why it could not be judged."""
-    reasons = {step.commit: f" ({step.answer}: {step.reason})" for step in found.steps if step.reason}
+    reasons = {step.commit: f" ({step.answer}: {_reason(step)})" for step in found.steps if not step.answer.decides}
     shown = found.suspects if len(found.suspects) <= SHOWN_MAX else found.suspects[: SHOWN_MAX - 1]
     yield from (f"  {commit.short} {commit.subject}{reasons.get(commit.id, '')}" for commit in shown)
     if len(shown) < len(found.suspects):
@@ -84,8 +90,9 @@ def _counts(found: Bisection) -> str:
     skipped = len(found.steps) - measured
     parts = [f"{plural(measured, 'measurement')} of {found.measured} of {plural(found.commits, 'commit')}"]
     parts += [f"{skipped} skipped"] if skipped else []
+    bad = f", bad: {found.bound}" if found.bound != found.gate else ""
     right = "" if found.ending is Ending.UNDECIDED else f"; right with a probability of {_rounded_down(found.probability)}"
-    return f"{', '.join(parts)}{right}"
+    return f"{', '.join(parts)}{bad}{right}"
 
 
 def _rounded_down(probability: float) -> str:

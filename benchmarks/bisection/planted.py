@@ -31,8 +31,8 @@ import stranger
 from tests.planted import BUILD, COMMAND, plant
 
 COMMITS = 64
-STEPS = 100_000
-"""Number of loop steps per request. They take about 130 µs."""
+STEPS = 200_000
+"""Number of loop steps per request. They take about 250 µs."""
 SHARE_OF_LOOP = 0.94
 """Share of the loop in the time of a request. The rest is needed to receive and send it."""
 NOISE = 0.01

@@ -72,6 +72,11 @@ class BisectionStep(Frozen):
             return self
         return self.model_copy(update={"answer": ANSWERS[passage(gate, self.effect.interval)]})
 
+    def newest_answer(self, gate: Gate) -> Answer:
+        """Return the answer for the newest commit. If its gate is inconclusive after all rounds, a change for the worse is bad."""
+        is_open = self.answer is Answer.UNDECIDED and self.effect is not None and not self.effect.is_bound
+        return Answer.BAD if is_open and self.effect and self.effect.worsens(gate) else self.answer
+
 
 class Bisection(Frozen):
     """The result of a search for the commit that made a server slower."""
@@ -115,14 +120,14 @@ class Bisection(Frozen):
 def gate_for(gate: Gate, newest: Commit, steps: Sequence[BisectionStep], commit: str) -> Gate:
     """Return the gate that a commit is judged by.
 
-    For the newest commit, and until it has breached ``gate``, this is ``gate`` itself. After that, the bound for other commits lies between
+    For the newest commit, and until it is known to be bad, this is ``gate`` itself. After that, the bound for other commits lies between
     the results of good and bad commits.
     """
     changes: dict[str, list[float]] = {}
     for step in steps:
         if step.effect and step.effect.ratio and not step.effect.is_bound:
             changes.setdefault(step.commit, []).append(math.log(step.effect.ratio))
-    is_bad = any(step.commit == newest.id and step.answer is Answer.BAD for step in steps)
+    is_bad = any(step.commit == newest.id and step.newest_answer(gate) is Answer.BAD for step in steps)
     if commit == newest.id or not is_bad or newest.id not in changes:
         return gate
     means = {name: statistics.mean(own) for name, own in changes.items()}
@@ -137,7 +142,7 @@ def judged_again(gate: Gate, commits: Sequence[Commit], steps: Sequence[Bisectio
 def answers(gate: Gate, commits: Sequence[Commit], steps: Sequence[BisectionStep]) -> list[Answered]:
     """Return the measurements with the places of their commits, oldest first.
 
-    If an interval contains the bound, its middle is on the more probable side. The newest commit must breach its gate in any case.
+    If an interval contains the bound, its middle is on the more probable side.
     """
     places = {commit.id: place for place, commit in enumerate(commits)}
     return [
@@ -151,7 +156,9 @@ def _answered(place: int, step: BisectionStep, gate: Gate, *, is_newest: bool) -
     if effect is None or effect.ratio is None or effect.interval is None or effect.is_bound:
         return Answered(place, step.answer)
     error = step_error(1 + gate.change, effect.interval, effect.rounds)
-    if step.answer.decides or is_newest:
+    if is_newest and not step.answer.decides:
+        return Answered(place, step.newest_answer(gate), step_error(1.0, effect.interval, effect.rounds))
+    if step.answer.decides:
         return Answered(place, step.answer, error)
     is_worse = effect.ratio < 1 + gate.change if gate.side == "<" else effect.ratio > 1 + gate.change
     return Answered(place, Answer.BAD if is_worse else Answer.GOOD, error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.analysis.bisection import Bisection, BisectionStep, Effect, answer, concluded
+from httpbench.analysis.bisection import Bisection, BisectionStep, Effect, answer, answers, concluded, gate_for
 from httpbench.analysis.gates import gated
 from httpbench.model import Gate, Trial
 from httpbench.report.words.bisection import bisection_lines, step_text
@@ -82,6 +82,18 @@ def test_an_effect_that_is_not_confirmed_is_explained() -> None:
     small = SLOWER.model_copy(update={"ratio": 0.99, "interval": ConfidenceInterval(low=0.975, high=1.005)})
     found = concluded(GATE, GOOD, COMMITS, steps(5)).model_copy(update={"confirmation": small})
     assert "smaller changes in earlier commits add up" in shown(found)
+
+
+def test_a_newest_commit_that_is_slower_but_close_to_the_gate_is_searched() -> None:
+    close = Effect(run="20261121T080000-c0de", rounds=40, ratio=0.968, interval=ConfidenceInterval(low=0.962, high=0.974))
+    newest = BisectionStep(commit=COMMITS[-1].id, answer=Answer.UNDECIDED, effect=close)
+    assert gate_for(GATE, COMMITS[-1], [newest], COMMITS[3].id).change == pytest.approx(-0.016, abs=2e-4)
+    (one,) = answers(GATE, COMMITS, [newest])
+    assert one.answer is Answer.BAD
+    found = concluded(GATE, GOOD, COMMITS, [*steps(5)[:-3], newest])
+    assert (found.ending, found.suspects) == (Ending.FOUND, (COMMITS[5],))
+    bound = newest.model_copy(update={"effect": close.model_copy(update={"is_bound": True}), "reason": "a result is only a bound"})
+    assert answers(GATE, COMMITS, [bound])[0].answer is Answer.UNDECIDED
 
 
 def test_an_earlier_regression_is_reported() -> None:

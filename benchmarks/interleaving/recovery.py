@@ -2,6 +2,7 @@
 """Measure how throughput recovers after another target's slice, to choose the length of the lead-in.
 
     benchmarks/interleaving/recovery.py c/nginx golang/net-http     two targets take turns
+    benchmarks/interleaving/recovery.py 'java Server.java {host} {port}' node/cluster
     benchmarks/interleaving/recovery.py --repetitions 100 …         narrower intervals
 
 In each repetition, a target is thawed and measured in one window of 5 ms that begins 0, 5, 10 … ms after the start of the load. Then the
@@ -16,14 +17,18 @@ import statistics
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from httpbench import catalog, host, load
 from httpbench.cli.measure import make_spec
-from httpbench.model import Load, Scaling
+from httpbench.cli.options.request import RequestsOptions
+from httpbench.cli.options.servers import CommandOptions
+from httpbench.model import Load, Scaling, Target
 from httpbench.run import Matrix, prepare
 from httpbench.run.clock import now
 from httpbench.run.slices.member import Member
+from httpbench.run.slices.started import SharedBackend
 from httpbench.run.trial.frame import kept_to
 from httpbench.run.trial.inputs import TrialInputs
 
@@ -47,9 +52,9 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=40)
     parser.add_argument("-c", "--connections", type=int, default=64)
     asked = parser.parse_args()
-    rates: dict[str, list[list[float]]] = {name: [[] for _ in range(OFFSETS)] for name in asked.targets}
     with ExitStack() as stack:
         members = opened(stack, asked.targets, asked.connections)
+        rates: dict[str, list[list[float]]] = {name: [[] for _ in range(OFFSETS)] for name in members}
         for _ in range(asked.repetitions):
             for offset in range(OFFSETS):
                 for name, member in members.items():
@@ -59,35 +64,42 @@ def main() -> int:
                             other.take_probe(0.0, OTHER_S)
     print(f"| target | {' | '.join(f'{1000 * offset * WINDOW_S:.0f} ms' for offset in range(OFFSETS))} |")
     print(f"|---|{'--:|' * OFFSETS}")
-    for name in asked.targets:
-        print(f"| {name} | {' | '.join(cells(rates[name]))} |")
+    for name, windows in rates.items():
+        print(f"| {name} | {' | '.join(cells(windows))} |")
     return 0
 
 
 def opened(stack: ExitStack, names: Sequence[str], connections: int) -> dict[str, Probing]:
     """Start the targets, warm them up, and freeze them."""
     known, native, topology = catalog.load(), load.get("native"), host.read_topology()
-    targets = [known.targets[name] for name in names]
+    targets = [known.targets[name] if name in known.targets else command(name) for name in names]
+    workload = known.workload("plaintext") if all(name in known.targets for name in names) else RequestsOptions().as_workload(())
     closed_loop = Load(connections=connections, duration_s=1, warmup_s=1, warmup_max_s=10)
-    matrix = Matrix(targets, [Scaling.SINGLE], ["plaintext"], [closed_loop], ["native"], 1)
-    spec = make_spec(matrix, {"native": native}, targets, {"plaintext": known.workload("plaintext")})
+    matrix = Matrix(targets, [Scaling.SINGLE], [workload.name], [closed_loop], ["native"], 1)
+    spec = make_spec(matrix, {"native": native}, targets, {workload.name: workload})
     built = prepare(targets, Silent(), 1)
     found: dict[str, Probing] = {}
+    backend = SharedBackend(stack)
     for planned in spec.plan.trials:
         inputs = TrialInputs(
             plan=planned.model_copy(update={"slices": 1}),
             started_at=now(),
-            target=known.targets[planned.target],
-            workload=spec.workloads["plaintext"],
+            target=spec.targets[planned.target],
+            workload=spec.workloads[workload.name],
             generator=native,
             folder=built.folders[planned.target],
             cores=topology.groups(planned.cores.target),
         )
         if not found:
             stack.enter_context(kept_to(planned.cores.harness))
-        found[planned.target] = stack.enter_context(Probing(inputs, Silent()))
+        found[planned.target] = stack.enter_context(Probing(inputs, Silent(), backend))
         found[planned.target].open()
     return found
+
+
+def command(words: str) -> Target:
+    """Return the server that a command line starts."""
+    return CommandOptions(shell=True).target(words, words.split()[0], Path.cwd())
 
 
 class Probing(Member):

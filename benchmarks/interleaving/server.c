@@ -1,8 +1,8 @@
 /*
  * A server with a known cost per request. It sends the same answer to every request, after a loop of STEPS steps and then a wait of NS
- * nanoseconds.
+ * nanoseconds. With MB, it also reads 500 random places in that many megabytes of memory.
  *
- *     server HOST PORT STEPS NS
+ *     server HOST PORT STEPS NS [MB]
  *
  * The server has one thread and uses level-triggered epoll. Each read counts as one request, so clients must not pipeline. The loop is a
  * chain of dependent multiplications that doesn't touch memory, so its cost depends only on the speed of the CPU. The wait keeps the CPU
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, BACKLOG = 1024 };
+enum { EVENTS = 256, BACKLOG = 1024, READS = 500 };
 
 static const char RESPONSE[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 13\r\n\r\nHello, World!";
 
@@ -28,6 +28,19 @@ static void busy(long steps) {
     uint64_t value = 88172645463325252u;
     for (long step = 0; step < steps; step++) value = value * 6364136223846793005u + 1442695040888963407u;
     sink = value;
+}
+
+static uint64_t next_random(uint64_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    return *state ^= *state << 17;
+}
+
+static void read_places(const uint64_t *memory, size_t words) {
+    static uint64_t state = 88172645463325252u;
+    uint64_t sum = 0;
+    for (int read = 0; read < READS; read++) sum += memory[next_random(&state) % words];
+    sink = sum;
 }
 
 static int64_t now_ns(void) {
@@ -58,11 +71,14 @@ static void watch(int epoll, int fd) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) {
-        fprintf(stderr, "usage: server HOST PORT STEPS NS\n");
+    if (argc != 5 && argc != 6) {
+        fprintf(stderr, "usage: server HOST PORT STEPS NS [MB]\n");
         return 2;
     }
     long steps = atol(argv[3]), ns = atol(argv[4]);
+    size_t words = argc == 6 ? atol(argv[5]) * 1000000 / sizeof(uint64_t) : 0;
+    uint64_t *memory = words ? malloc(words * sizeof(uint64_t)) : NULL;
+    for (size_t word = 0; word < words; word++) memory[word] = word;
     int listener = listening(argv[1], atoi(argv[2])), epoll = epoll_create1(0);
     watch(epoll, listener);
     struct epoll_event events[EVENTS];
@@ -78,6 +94,7 @@ int main(int argc, char **argv) {
                 close(fd);
             } else {
                 busy(steps);
+                if (words) read_places(memory, words);
                 if (ns) wait_ns(ns);
                 if (write(fd, RESPONSE, sizeof RESPONSE - 1) < 0) close(fd);
             }

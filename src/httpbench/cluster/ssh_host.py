@@ -64,7 +64,7 @@ class SshLoadHost:
     def start(self, generator: LoadGenerator, job: Job, *, warmup: bool) -> Iterator[_RunningThere]:
         argv = generator.argv(job, warmup=warmup)
         files = {path.name: path.read_text(encoding="utf-8") for path in job.scratch.iterdir() if path.suffix != OUTPUT and path.is_file()}
-        command = RemoteCommand(argv, str(job.scratch.absolute()), files, job.cpus)
+        command = RemoteCommand(argv, str(job.scratch.absolute()), files, job.cpus, job.in_slices)
         with RemoteTree(self.connection, command, AGENT_MODULES) as tree:
             yield _RunningThere(tree, self)
 
@@ -129,7 +129,7 @@ class _RunningThere:
     def __init__(self, tree: RemoteTree, place: SshLoadHost):
         self._tree, self._host, self._backend_cores = tree, place.host, place.backend_cores
         self.stderr, self.events = tree.stderr, tree.events
-        self.stdout, self.stop, self.mark, self.exits = tree.stdout, tree.stop, tree.mark, tree.exits
+        self.stdout, self.stop, self.mark, self.exits, self.order = tree.stdout, tree.stop, tree.mark, tree.exits, tree.order
 
     def close(self) -> tuple[Usage, LoadHostUse | None]:
         seen = seen_there(self._tree.close(), self._host.cpus)

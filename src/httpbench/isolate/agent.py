@@ -12,6 +12,7 @@ line, ``seen``, and ends. ``run`` prints the lines that it gets from the guard.
 During ``run``, the harness sends these lines:
 
 - ``{"beat": N}``: a heartbeat, which the agent echoes.
+- ``{"order": LINE}``: the agent writes the line to the program's standard input.
 - ``{"mark": true}``: the measured window begins.
 - ``{"close": true}``: the measured window ends. The agent prints ``closed`` with its report.
 - ``{"output": true}``: the agent prints the generator's standard output.
@@ -200,6 +201,8 @@ class Session:
         self._scratch = str(self._folder.path)
         self._stdout = os.path.join(self._scratch, "generator.out")
         self._watch: Watch | None = None
+        self._guard_pid: int | None = None
+        self._orders: int | None = None
         self._is_heard = False
         self._silent_s = 0.0
         self._has_ended = False
@@ -210,6 +213,10 @@ class Session:
         self._guard = subprocess.Popen([sys.executable, "-I", "-S", "-c", task["guard"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         argv = [word.replace(task["placeholder"], self._scratch) for word in task["argv"]]
         command = {"argv": argv, "cwd": self._scratch, "env": dict(os.environ), "cpus": task["cpus"]}
+        if task["takes_orders"]:
+            command["stdin"] = pipe = os.path.join(self._scratch, "orders")
+            os.mkfifo(pipe)
+            self._orders = os.open(pipe, os.O_RDWR | os.O_CLOEXEC)  # with O_WRONLY, opening would wait for a reader
         self._tell({"commands": [command], "stdout": self._stdout, "stderr": None, "open_files": min(task["open_files"], open_files())})
 
     def serve(self) -> None:
@@ -250,8 +257,12 @@ class Session:
         self._silent_s = 0.0
         if "beat" in message:
             say("beat", number=message["beat"])
+        elif "order" in message and self._orders is not None:
+            os.write(self._orders, message["order"].encode() + b"\n")
         elif "mark" in message and self._watch is not None:
             self._watch.mark()
+        elif "mark" in message and self._guard_pid is not None:
+            self._watch = Watch(self._guard_pid, self._modules)
         elif "close" in message:
             say("closed", report=self._watch.report() if self._watch is not None else None)
             self._watch = None
@@ -262,6 +273,7 @@ class Session:
 
     def _from_guard(self, event: dict[str, Any]) -> None:
         if event["event"] == "started":
+            self._guard_pid = event["guard"]
             self._watch = Watch(event["guard"], self._modules)
             self._is_heard = True
         elif event["event"] == "exited" and self._watch is not None:

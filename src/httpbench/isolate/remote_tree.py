@@ -47,6 +47,8 @@ class RemoteCommand:
     """Contents of the files in the folder, by file name."""
     cpus: Sequence[int]
     """Logical CPUs that the program may use on that host."""
+    takes_orders: bool = False
+    """Whether the program reads lines from its standard input. Otherwise, the input is empty."""
 
 
 class RemoteTree:
@@ -74,6 +76,7 @@ class RemoteTree:
             "placeholder": command.placeholder,
             "files": dict(command.files),
             "cpus": list(command.cpus),
+            "takes_orders": command.takes_orders,
             "open_files": OPEN_FILES,
             "silence_s": SILENCE_S,
         }
@@ -113,8 +116,12 @@ class RemoteTree:
         # The command's last output comes through another pipe and may arrive a moment later.
         return self._exits if time.monotonic() - self._exited_at > SETTLED_S else []
 
+    def order(self, line: str) -> None:
+        """Write a line to the command's standard input."""
+        self._send({"order": line})
+
     def mark(self) -> None:
-        """Begin the measured window and drop earlier samples."""
+        """Begin a measured window and drop earlier samples."""
         self._send({"mark": True})
 
     def close(self) -> dict[str, Any]:

@@ -8,9 +8,11 @@ that a killed generator yields no measurement, because its output is parsed only
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Self
 
 from httpbench.load.tool import Tool
 from httpbench.model import Load, Measurement, Trust, Workload
@@ -99,7 +101,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SliceReport:
-    """A generator's report on a slice. The generator sends it when the last response has arrived."""
+    """A generator's report on a slice or on a part of the warm-up. The generator sends it when the last response has arrived."""
 
     duration_s: float
     """Length of the window, in seconds."""
@@ -113,12 +115,26 @@ class SliceReport:
     p50_us: float | None = None
     p99_us: float | None = None
     max_us: float | None = None
+    start_ns: int | None = None
+    """Start of the window on the monotonic clock of the generator's host."""
 
     @property
     def counted_share(self) -> float:
         """Share of the slice's responses that count because they arrived within the window, from 0 to 1."""
         everything = self.completed + self.outside
         return self.completed / everything if everything else 1.0
+
+    @classmethod
+    def merged(cls, parts: Sequence[Self]) -> Self:
+        """Return the report on a slice whose load several generators shared. It lacks percentiles, which can't be computed from parts."""
+        return cls(
+            duration_s=parts[0].duration_s,
+            completed=sum(part.completed for part in parts),
+            outside=sum(part.outside for part in parts),
+            throughput_rps=sum(part.throughput_rps for part in parts),
+            drain_us=max(part.drain_us for part in parts),
+            max_us=max((part.max_us for part in parts if part.max_us is not None), default=None),
+        )
 
 
 @dataclass(frozen=True, slots=True)

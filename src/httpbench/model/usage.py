@@ -9,7 +9,7 @@ class Sample(Frozen):
     """CPU and memory usage of a process tree at one moment."""
 
     at_s: float
-    """Time of the sample, in seconds since the measurement began."""
+    """Time of the sample, in seconds since the measurement began. In slices, only the time in windows counts."""
     cpu_cores: float
     """CPU usage since the previous sample, in cores."""
     rss_bytes: int
@@ -59,10 +59,10 @@ class Usage(Frozen):
     """CPU and memory usage over time."""
     throttled_samples_s: tuple[float, ...] = ()
     """Time for which the kernel throttled the processes since the previous sample, for each of ``samples``, in seconds, summed over CPUs.
-    Empty: no quota, or not in a container."""
+    In slices, it is reduced to the length of the windows. Empty: no quota, or not in a container."""
     stolen_samples_s: tuple[float, ...] = ()
     """Time that the hypervisor took from the program's CPUs since the previous sample, for each of ``samples``, in seconds, summed over
-    CPUs. Empty: none, or not measured."""
+    CPUs. In slices, it is reduced to the length of the windows. Empty: none, or not measured."""
 
 
 class CoreOccupancy(Frozen):

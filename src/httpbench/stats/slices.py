@@ -14,12 +14,12 @@ from httpbench.model import (
     STRANGERS_MAX,
     CoreOccupancy,
     LinkUse,
+    LoadHostUse,
     Measurement,
     Network,
     Observed,
     Others,
     Requests,
-    Sample,
     SharedQuota,
     Stranger,
     Trial,
@@ -48,10 +48,17 @@ class Slice:
     """The observations of one slice."""
 
     observed: Observed
+    window_s: float
+    """Length of the window, in seconds."""
     ran_s: float
     """Time from the target's first request in the slice to its last response, in seconds."""
     counted_share: float
     """Share of the responses during ``ran_s`` that were inside the window and therefore count, 0 to 1."""
+
+    @property
+    def window_share(self) -> float:
+        """Length of the window, as a share of ``ran_s``."""
+        return self.window_s / self.ran_s
 
 
 def is_disturbed(part: Slice, plan: TrialPlan) -> bool:
@@ -84,9 +91,10 @@ def combined(slices: Sequence[Slice], dropped: int = 0) -> Observed:
         generator_usage=_usage(slices, lambda one: one.generator_usage),
         backend_usage=_usage(slices, lambda one: one.backend_usage),
         database_usage=_usage(slices, lambda one: one.database_usage),
-        occupancy=_occupancy(slices),
+        occupancy=_occupancy([one.occupancy for one in seen], slices),
         others=_others(slices),
         network=_network([one.network for one in seen if one.network], slices),
+        load_host=_load_host([one.load_host for one in seen if one.load_host], slices),
         slices_dropped=dropped,
     )
 
@@ -97,9 +105,9 @@ def _usage(slices: Sequence[Slice], of: Callable[[Observed], Usage | None]) -> U
         return None
     weights, usages = [part.ran_s for part, _ in found], [usage for _, usage in found]
     samples, elapsed_s = [], 0.0
-    for part, usage in found:
-        samples += [Sample(**{**sample.model_dump(), "at_s": elapsed_s + sample.at_s}) for sample in usage.samples]
-        elapsed_s += part.ran_s
+    for part, usage in found:  # samples also cover lead-ins and drains, but their times must fit the intervals, which are windows
+        samples += [sample.model_copy(update={"at_s": elapsed_s + sample.at_s * part.window_share}) for sample in usage.samples]
+        elapsed_s += part.window_s
     return Usage(
         cpu_s=sum(usage.cpu_s * part.counted_share for part, usage in found),
         cpu_cores_mean=sum(usage.cpu_s for usage in usages) / sum(weights),
@@ -117,15 +125,15 @@ def _usage(slices: Sequence[Slice], of: Callable[[Observed], Usage | None]) -> U
         group_bytes_peak=_highest(usage.group_bytes_peak for usage in usages),
         oom_kills=_highest(usage.oom_kills for usage in usages),
         samples=tuple(samples),
-        throttled_samples_s=tuple(each for usage in usages for each in usage.throttled_samples_s),
-        stolen_samples_s=_stolen(usages),
+        throttled_samples_s=tuple(each * part.window_share for part, usage in found for each in usage.throttled_samples_s),
+        stolen_samples_s=_stolen(found),
     )
 
 
-def _stolen(usages: Sequence[Usage]) -> tuple[float, ...]:
-    if not any(usage.stolen_samples_s for usage in usages):
+def _stolen(found: Sequence[tuple[Slice, Usage]]) -> tuple[float, ...]:
+    if not any(usage.stolen_samples_s for _, usage in found):
         return ()
-    return tuple(each for usage in usages for each in usage.stolen_samples_s or [0.0] * len(usage.samples))
+    return tuple(each * part.window_share for part, usage in found for each in usage.stolen_samples_s or [0.0] * len(usage.samples))
 
 
 def _cores_peak(cpu_s: Sequence[float], ran_s: Sequence[float]) -> float:
@@ -138,10 +146,21 @@ def _cores_peak(cpu_s: Sequence[float], ran_s: Sequence[float]) -> float:
     return peak
 
 
-def _occupancy(slices: Sequence[Slice]) -> tuple[CoreOccupancy, ...]:
+def _load_host(uses: Sequence[LoadHostUse], slices: Sequence[Slice]) -> LoadHostUse | None:
+    if len(uses) < len(slices):
+        return None
+    return uses[0].model_copy(
+        update={
+            "occupancy": _occupancy([use.occupancy for use in uses], slices),
+            "network": _network([use.network for use in uses if use.network], slices),
+        }
+    )
+
+
+def _occupancy(seen: Sequence[Sequence[CoreOccupancy]], slices: Sequence[Slice]) -> tuple[CoreOccupancy, ...]:
     weights = [part.ran_s for part in slices]
     found: dict[int, list[CoreOccupancy]] = {}
-    for core in (core for part in slices for core in part.observed.occupancy):
+    for core in (core for cores in seen for core in cores):
         found.setdefault(core.cpu, []).append(core)
     return tuple(
         CoreOccupancy(

@@ -49,10 +49,10 @@ class SlowTime:
 def slow_times(trial: Trial) -> list[SlowTime]:
     """Return the slow times of a trial, in order.
 
-    There are none if the load changes by itself, or if the trial was measured in slices, whose samples include times outside the windows.
+    There are none if the load changes by itself. In slices, each window is an interval.
     """
     intervals = trial.measurement.intervals if trial.measurement else ()
-    if len(intervals) < INTERVALS_MIN or trial.plan.slices or _changes(trial.plan.load):
+    if len(intervals) < INTERVALS_MIN or _changes(trial.plan.load):
         return []
     usual_rps = statistics.median(map(_rps, intervals))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests import waiting
 from tests.harness import Harness
 from tests.load_host_lab import Lab, lab
 from tests.own_results import completed, keeping_programs, own_results
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.slow
 GOOD = "test/misbehaving/good"
 RELAYING = "proxy:test/relaying/good"
 TARGETS = ("--targets", str(Path(__file__).parents[2] / "targets"))
+OWN = f"python3 {shlex.quote(str(TARGETS[1]))}/misbehaving/server.py {{host}} {{port}} good"
+"""Command line of a server."""
 QUICK = ("-d", "1s", "--warmup", "300ms", "--timeout", "1s")
 
 
@@ -58,6 +61,44 @@ def test_a_target_is_loaded_from_other_hosts(harness: Harness, tmp_path: Path, c
     assert sum(host["connections"] for host in measurement["load_hosts"]) == 11
     assert trial["cores"]["generator"] == [] and not trial["cores"]["shared"]
     assert trial["target_usage"]["cpu_cores_mean"] > 0
+
+
+@pytest.mark.parametrize("load", [(), ("--rate", "301")], ids=["closed loop", "open loop"])
+def test_targets_take_turns_under_load_from_other_hosts(harness: Harness, tmp_path: Path, load: tuple[str, ...]) -> None:
+    """The merged result is the sum of the load generators' own results, slice by slice."""
+    kept = tmp_path / "kept"
+    words = ("run", OWN, OWN, *QUICK, "-c", "11", "--rounds", "1", "--interleave", "slices", *load, "--export-json", "-")
+    with lab(tmp_path / "lab", 2, env=keeping_programs(kept)) as made:
+        done = command(harness, made, *words)
+    assert done.returncode == 0, done.stderr
+    run = document(done)
+    assert {trial["slices"] for trial in run["plan"]} == {4}
+    found = [trial["measurement"] for result in run["results"] for trial in result["rounds"]]
+    own = own_results(kept)
+    assert len(found) == 2 and len(own) == 4
+    assert completed(own) == sum(measurement["requests"]["completed"] for measurement in found) > 0
+    for measurement in found:
+        assert len(measurement["intervals"]) == 4
+        assert measurement["requests"]["completed"] == sum(part["completed"] for part in measurement["intervals"])
+        assert [host["name"] for host in measurement["load_hosts"]] == ["load1", "load2"]
+        assert max(host["start_ms"] for host in measurement["load_hosts"]) < 200
+        offered = [part["offered_rps"] for part in measurement["intervals"]]
+        assert offered == ([pytest.approx(301, abs=1)] * 4 if load else [None] * 4)
+
+
+def test_a_load_host_that_is_lost_between_slices_is_named(harness: Harness, two: Lab) -> None:
+    words = ("run", OWN, OWN, "-d", "20s", "--warmup", "300ms", "-c", "8", "--rounds", "1", "--export-json", "-")
+    argv = harness.argv(*words, *two.cluster.options)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    running = two.network.target.start(*argv, env=harness.env, **pipes)
+    waiting.until(lambda: len(two.cluster.load_generators()) == 4 or running.poll() is not None, 120)
+    two.cluster.workers[1].kill()
+    output, errors = running.communicate(timeout=120)
+    assert running.returncode == 1, errors
+    verdicts = [trial["verdict"] for result in json.loads(output)["results"] for trial in result["rounds"]]
+    assert [verdict["kind"] for verdict in verdicts] == ["invalid", "invalid"], verdicts
+    assert any("lost load host load2" in verdict["reasons"][0] for verdict in verdicts), verdicts
+    waiting.until(lambda: two.cluster.load_generators() == [], 10)
 
 
 def test_an_address_of_another_machine_is_refused(harness: Harness, two: Lab) -> None:

@@ -38,6 +38,9 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
+OWN = f"python3 {shlex.quote(str(TARGETS[1]))}/misbehaving/server.py {{host}} {{port}} good"
+"""Command line of a server."""
+
 
 @pytest.mark.parametrize("generator", ["native", "wrk", "hey", "oha", "h2load", "autocannon", "perf-gauge"])
 def test_a_run_has_measurements_of_both_hosts(hosts: Hosts, generator: str) -> None:
@@ -62,6 +65,48 @@ def test_a_run_has_measurements_of_both_hosts(hosts: Hosts, generator: str) -> N
     assert trial["cores"]["generator"] == []
     assert hosts.connections() == 1
     assert "load from load1 with" in hosts.run("report").stdout
+    until(lambda: not hosts.left_on_load1(), GONE_S)
+
+
+def test_servers_take_turns_under_load_from_the_load_host(hosts: Hosts) -> None:
+    words = ("-c", "8", "-d", "1s", "--warmup", "0.3s", "--rounds", "2", "--timeout", "1s", "--interleave", "slices")
+    done = hosts.run("run", OWN, OWN, *words, *FROM_LOAD1, "--export-json", "-")
+    assert done.returncode == 0, done.stderr
+    assert {trial["slices"] for trial in document(done)["plan"]} == {4}
+    found = trials(document(done))
+    assert len(found) == 4
+    for trial in found:
+        assert len(trial["measurement"]["intervals"]) == 4
+        assert trial["measurement"]["requests"]["ok"] > 10
+        assert trial["target_usage"]["cpu_s"] > 0
+        assert trial["generator_usage"]["cpu_s"] > 0 and trial["generator_usage"]["cpu_wait_cores_mean"] is not None
+        assert trial["load_host"]["name"] == "load1" and trial["load_host"]["occupancy"]
+        assert trial["load_host"]["network"]["segments_sent"] > 10
+    assert "of 4 slices in turns" in hosts.run("report").stdout
+    until(lambda: not hosts.left_on_load1(), GONE_S)
+
+
+@pytest.mark.parametrize("how", ["cut", "killed"])
+def test_a_load_host_that_is_lost_between_slices_costs_one_round(hosts: Hosts, how: str) -> None:
+    """Nothing stays frozen, and the next round gets a new connection."""
+    words = ("-c", "4", "-d", "6s", "--warmup", "0.1s", "--rounds", "2", "--timeout", "10s")
+    running = hosts.start("run", OWN, OWN, *words, *FROM_LOAD1, "--export-json", "-")
+    until(lambda: len(hosts.load1.programs("--slices-on-stdin")) >= 2 or running.poll() is not None, 60)
+    time.sleep(2)
+    if how == "cut":
+        hosts.load1.cut()
+        time.sleep(3)
+        hosts.load1.join()
+    else:
+        (master,) = hosts.masters()
+        os.kill(master, signal.SIGKILL)
+    done = ended(running)
+    assert done.returncode == 1
+    found = trials(document(done))
+    first, later = found[:2], found[2:]
+    assert all(trial["verdict"]["kind"] == "invalid" for trial in first), [trial["verdict"] for trial in first]
+    assert any("the connection to load host load1 was lost" in trial["verdict"]["reasons"][0] for trial in first)
+    assert any(trial["verdict"]["kind"] not in ("invalid", "failed") for trial in later), [trial["verdict"] for trial in later]
     until(lambda: not hosts.left_on_load1(), GONE_S)
 
 
@@ -129,8 +174,7 @@ def test_a_backend_that_dies_on_the_load_host_is_named(hosts: Hosts) -> None:
 
 def test_commands_urls_and_searches_are_loaded_from_the_load_host(hosts: Hosts) -> None:
     server = str(TARGETS[1]) + "/misbehaving/server.py"
-    command = f"python3 {shlex.quote(server)} {{host}} {{port}} good"
-    done = hosts.run("run", command, "--name", "own", *QUICK, *FROM_LOAD1, "--export-json", "-")
+    done = hosts.run("run", OWN, "--name", "own", *QUICK, *FROM_LOAD1, "--export-json", "-")
     assert done.returncode == 0, done.stderr
     assert trials(document(done))[0]["load_host"]["name"] == "load1"
     own = hosts.network.target.start("python3", server, hosts.network.target.address, "8099", "good")

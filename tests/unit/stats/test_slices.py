@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.model import CoreOccupancy, LinkUse, Load, Network, Observed, Others, Requests, Sample, Stranger, Usage
+from httpbench.model import CoreOccupancy, LinkUse, Load, LoadHostUse, Network, Observed, Others, Requests, Sample, Stranger, Usage
 from httpbench.stats.slices import Slice, are_too_short, combined, is_disturbed
 from tests.factories import make_distribution, make_measurement, make_plan, make_trial
 
@@ -15,7 +15,10 @@ def usage(cpu_s: float, ran_s: float, **more: float) -> Usage:
 
 
 def test_cpu_time_counts_in_proportion_to_the_responses_that_count() -> None:
-    slices = [Slice(Observed(target_usage=usage(0.28, 0.28)), 0.28, 0.25 / 0.28), Slice(Observed(target_usage=usage(0.15, 0.3)), 0.3, 0.5)]
+    slices = [
+        Slice(Observed(target_usage=usage(0.28, 0.28)), 0.28, 0.28, 0.25 / 0.28),
+        Slice(Observed(target_usage=usage(0.15, 0.3)), 0.3, 0.3, 0.5),
+    ]
     found = combined(slices).target_usage
     assert found is not None
     assert found.cpu_s == pytest.approx(0.25 + 0.075)
@@ -24,14 +27,16 @@ def test_cpu_time_counts_in_proportion_to_the_responses_that_count() -> None:
 
 def test_the_peak_is_over_about_a_second_because_ticks_are_coarse() -> None:
     busy = [0.29, 0.29, 0.29, 0.29, 0.14, 0.14, 0.14, 0.14]
-    found = combined([Slice(Observed(target_usage=usage(cpu_s, 0.28)), 0.28, 1.0) for cpu_s in busy]).target_usage
+    found = combined([Slice(Observed(target_usage=usage(cpu_s, 0.28)), 0.28, 0.28, 1.0) for cpu_s in busy]).target_usage
     assert found is not None
     assert found.cpu_cores_peak == pytest.approx(4 * 0.29 / (4 * 0.28))
 
 
 def test_memory_is_a_peak_and_its_mean_is_weighted_by_time() -> None:
     parts = [usage(0.1, 0.1, rss_bytes_peak=10, rss_bytes_mean=8.0), usage(0.3, 0.3, rss_bytes_peak=40, rss_bytes_mean=16.0)]
-    found = combined([Slice(Observed(target_usage=parts[0]), 0.1, 1.0), Slice(Observed(target_usage=parts[1]), 0.3, 1.0)]).target_usage
+    found = combined(
+        [Slice(Observed(target_usage=parts[0]), 0.1, 0.1, 1.0), Slice(Observed(target_usage=parts[1]), 0.3, 0.3, 1.0)]
+    ).target_usage
     assert found is not None
     assert found.rss_bytes_peak == 40
     assert found.rss_bytes_mean == pytest.approx(14.0)
@@ -39,7 +44,7 @@ def test_memory_is_a_peak_and_its_mean_is_weighted_by_time() -> None:
 
 def test_a_value_that_one_slice_lacks_is_unknown() -> None:
     parts = [usage(0.1, 0.1, cpu_wait_cores_mean=0.5), usage(0.1, 0.1)]
-    found = combined([Slice(Observed(generator_usage=part), 0.1, 1.0) for part in parts]).generator_usage
+    found = combined([Slice(Observed(generator_usage=part), 0.1, 0.1, 1.0) for part in parts]).generator_usage
     assert found is not None
     assert found.cpu_wait_cores_mean is None
 
@@ -48,10 +53,14 @@ def test_stolen_time_is_zero_in_slices_without_any() -> None:
     sample = Sample(at_s=0.1, cpu_cores=1.0, rss_bytes=1, processes=1)
     stolen = usage(0.1, 0.1).model_copy(update={"samples": (sample, sample), "stolen_samples_s": (0.0, 0.04)})
     free = usage(0.1, 0.1).model_copy(update={"samples": (sample,)})
-    found = combined([Slice(Observed(target_usage=part), 0.1, 1.0) for part in (free, stolen)]).target_usage
+    found = combined([Slice(Observed(target_usage=part), 0.1, 0.1, 1.0) for part in (free, stolen)]).target_usage
     assert found is not None
     assert found.stolen_samples_s == (0.0, 0.0, 0.04)
-    none = combined([Slice(Observed(target_usage=free), 0.1, 1.0)]).target_usage
+    half = combined([Slice(Observed(target_usage=part), 0.05, 0.1, 1.0) for part in (free, stolen)]).target_usage
+    assert half is not None
+    assert [each.at_s for each in half.samples] == pytest.approx([0.05, 0.1, 0.1]), "times and stolen times fit windows of 50 ms"
+    assert half.stolen_samples_s == pytest.approx((0.0, 0.0, 0.02))
+    none = combined([Slice(Observed(target_usage=free), 0.1, 0.1, 1.0)]).target_usage
     assert none is not None
     assert none.stolen_samples_s == ()
 
@@ -62,7 +71,7 @@ def test_occupancy_is_a_mean_and_counters_are_sums() -> None:
         core = CoreOccupancy(cpu=0, busy=busy, stolen=0.0)
         return Observed(occupancy=(core,), network=Network(segments_sent=sent, fullest_link=link))
 
-    found = combined([Slice(seen(1.0, 5, 80), 0.3, 1.0), Slice(seen(0.0, 7, 40), 0.1, 1.0)])
+    found = combined([Slice(seen(1.0, 5, 80), 0.3, 0.3, 1.0), Slice(seen(0.0, 7, 40), 0.1, 0.1, 1.0)])
     assert found.occupancy[0].busy == pytest.approx(0.75)
     assert found.network is not None
     assert found.network.segments_sent == 12
@@ -70,9 +79,20 @@ def test_occupancy_is_a_mean_and_counters_are_sums() -> None:
     assert found.network.fullest_link.bits_per_s == pytest.approx(70)
 
 
+def test_a_load_host_is_observed_in_every_slice() -> None:
+    def seen(busy: float, sent: int) -> Observed:
+        core = CoreOccupancy(cpu=0, busy=busy, stolen=0.0)
+        return Observed(load_host=LoadHostUse(name="load1", cores=2, occupancy=(core,), network=Network(segments_sent=sent)))
+
+    found = combined([Slice(seen(1.0, 5), 0.3, 0.3, 1.0), Slice(seen(0.0, 7), 0.1, 0.1, 1.0)]).load_host
+    assert found is not None and found.network is not None
+    assert (found.name, found.cores, found.network.segments_sent) == ("load1", 2, 12)
+    assert found.occupancy[0].busy == pytest.approx(0.75)
+
+
 def test_a_stranger_of_one_slice_used_less_over_all_of_them() -> None:
     others = [Others(strangers=(Stranger(name="cc", pid=7, cores=0.6, cpus=(0,)),)), Others()]
-    found = combined([Slice(Observed(others=each), 0.2, 1.0) for each in others], dropped=3)
+    found = combined([Slice(Observed(others=each), 0.2, 0.2, 1.0) for each in others], dropped=3)
     assert found.others is not None
     (stranger,) = found.others.strangers
     assert stranger.name == "cc"
@@ -88,8 +108,8 @@ def test_a_slice_is_disturbed_by_what_others_took_from_its_core() -> None:
         own = usage(0.15, 0.3, cpu_wait_cores_mean=busy - 0.5)
         return Observed(target_usage=own, generator_usage=own, occupancy=(CoreOccupancy(cpu=cpu, busy=busy, stolen=0.0),), others=Others())
 
-    assert is_disturbed(Slice(seen(1.0), 0.3, 1.0), plan)
-    assert not is_disturbed(Slice(seen(0.52), 0.3, 1.0), plan)
+    assert is_disturbed(Slice(seen(1.0), 0.3, 0.3, 1.0), plan)
+    assert not is_disturbed(Slice(seen(0.52), 0.3, 0.3, 1.0), plan)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +131,7 @@ def test_a_slice_is_disturbed_by_a_known_stranger_for_which_the_target_waited(st
     own = usage(0.27, 0.3, cpu_wait_cores_mean=waited)
     core = CoreOccupancy(cpu=cpu, busy=0.95, stolen=0.0)
     seen = Observed(target_usage=own, generator_usage=usage(0.2, 0.3), occupancy=(core,), others=Others(strangers=(stranger,)))
-    assert is_disturbed(Slice(seen, 0.3, 1.0), plan) is is_expected
+    assert is_disturbed(Slice(seen, 0.3, 0.3, 1.0), plan) is is_expected
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from httpbench.model import Cores, Interval, Load, Observed, Sample, Trial, Usage
+from httpbench.stats.slices import Slice, combined
 from httpbench.stats.stall_causes import StallCause, slow_times
 from tests.factories import make_measurement, make_plan, make_trial, make_usage
 
@@ -78,9 +79,28 @@ def test_the_largest_of_several_causes_counts() -> None:
     assert causes(Observed(target_usage=both)) == [StallCause.STOLEN]
 
 
-def test_loads_that_change_and_slices_have_no_slow_times() -> None:
+def test_a_slow_slice_has_the_cause_that_its_samples_show() -> None:
+    """In each slice of 100 ms, the target runs for 40 ms before and after the window."""
+    counts = [100 if at == 5 else 1000 for at in range(8)]
+    parts = tuple(Interval(start_s=at / 10, duration_s=0.1, completed=count) for at, count in enumerate(counts))
+    sample = Sample(at_s=0.14, cpu_cores=0.9, rss_bytes=1_000_000, processes=1)
+    slices = [
+        Slice(
+            Observed(target_usage=make_usage(samples=(sample,), throttled_samples_s=(0.126 if at == 5 else 0.0,))),
+            window_s=0.1,
+            ran_s=0.14,
+            counted_share=0.7,
+        )
+        for at in range(8)
+    ]
+    made = make_trial(make_plan(cores=CORES, slices=8), measurement=make_measurement(intervals=parts))
+    (slow,) = slow_times(made.model_copy(update={"observed": combined(slices)}))
+    assert (slow.start_s, slow.end_s) == pytest.approx((0.5, 0.6))
+    assert slow.cause is StallCause.THROTTLED
+
+
+def test_loads_that_change_have_no_slow_times() -> None:
     stalled = Observed(target_usage=usage(throttled_samples_s=during(0.09)))
-    assert causes(stalled, slices=4) == []
     assert causes(stalled, load=Load(rate_rps=2000, rate_from_rps=1000, rate_step_rps=1000, step_s=5, duration_s=10)) == []
 
 

@@ -84,7 +84,8 @@ pub struct Args {
     #[arg(long)]
     pub start_on_stdin: bool,
     /// After connecting, print `ready` and obey lines on stdin: `warmup MS`, `slice LEAD_IN_MS WINDOW_MS`, `drop` (the last slice) and
-    /// `end`. The result covers all windows. Between windows, no request is in flight.
+    /// `end`. If a load is to start at a time of the monotonic clock, its line ends in `at NANOSECONDS`. The result covers all windows.
+    /// Between windows, no request is in flight.
     #[arg(long, conflicts_with_all = ["start_on_stdin", "duration", "warmup", "interval", "step"])]
     pub slices_on_stdin: bool,
     /// Wait until the server listens, send one request, and print when it was sent and when the first correct response was complete, as

@@ -9,11 +9,11 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::signal;
 use crate::figures::histogram::LONGEST_NS;
 
-/// A command from stdin.
+/// A command from stdin. `start_ns` is the start of its load on the monotonic clock, or `None` to start at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    Warmup { length_ns: u64 },
-    Slice { lead_in_ns: u64, window_ns: u64 },
+    Warmup { length_ns: u64, start_ns: Option<u64> },
+    Slice { lead_in_ns: u64, window_ns: u64, start_ns: Option<u64> },
     Drop,
     End,
 }
@@ -79,13 +79,25 @@ fn forward_lines(events: &Sender<Event>) {
 
 fn parse(line: &str) -> Result<Command> {
     let words: Vec<_> = line.split_ascii_whitespace().collect();
-    Ok(match words[..] {
-        ["warmup", length] => Command::Warmup { length_ns: positive_ns(length)? },
-        ["slice", lead_in, window] => Command::Slice { lead_in_ns: nanoseconds(lead_in)?, window_ns: positive_ns(window)? },
-        ["drop"] => Command::Drop,
-        ["end"] => Command::End,
-        _ => bail!("stdin contains `{}`; hint: write `warmup MS`, `slice LEAD_IN_MS WINDOW_MS`, `drop` or `end`", line.trim()),
+    let (words, start_ns) = match words[..] {
+        [ref command @ .., "at", start] => (command, Some(clock_ns(start)?)),
+        ref command => (command, None),
+    };
+    Ok(match (words, start_ns) {
+        (["warmup", length], _) => Command::Warmup { length_ns: positive_ns(length)?, start_ns },
+        (["slice", lead_in, window], _) => Command::Slice { lead_in_ns: nanoseconds(lead_in)?, window_ns: positive_ns(window)?, start_ns },
+        (["drop"], None) => Command::Drop,
+        (["end"], None) => Command::End,
+        _ => bail!(
+            "stdin contains `{}`; hint: write `warmup MS`, `slice LEAD_IN_MS WINDOW_MS` (either may end in `at CLOCK_NS`), `drop` or `end`",
+            line.trim()
+        ),
     })
+}
+
+/// Parses a time of the monotonic clock in nanoseconds.
+fn clock_ns(text: &str) -> Result<u64> {
+    text.parse().map_err(|_| anyhow!("stdin contains the start `{text}`; hint: write nanoseconds of the monotonic clock"))
 }
 
 /// Parses a number of milliseconds, which may have a fraction, and returns nanoseconds.
@@ -107,16 +119,21 @@ mod tests {
 
     #[test]
     fn parses_commands() -> Result<()> {
-        assert_eq!(parse("warmup 1500\n")?, Command::Warmup { length_ns: 1_500_000_000 });
-        assert_eq!(parse(" slice 0 0.25 ")?, Command::Slice { lead_in_ns: 0, window_ns: 250_000 });
-        assert_eq!(parse("slice 12.5 100")?, Command::Slice { lead_in_ns: 12_500_000, window_ns: 100_000_000 });
+        assert_eq!(parse("warmup 1500\n")?, Command::Warmup { length_ns: 1_500_000_000, start_ns: None });
+        assert_eq!(parse("warmup 1 at 42")?, Command::Warmup { length_ns: 1_000_000, start_ns: Some(42) });
+        assert_eq!(parse(" slice 0 0.25 ")?, Command::Slice { lead_in_ns: 0, window_ns: 250_000, start_ns: None });
+        assert_eq!(parse("slice 12.5 100")?, Command::Slice { lead_in_ns: 12_500_000, window_ns: 100_000_000, start_ns: None });
+        assert_eq!(
+            parse("slice 1 2 at 9000000000")?,
+            Command::Slice { lead_in_ns: 1_000_000, window_ns: 2_000_000, start_ns: Some(9_000_000_000) }
+        );
         assert_eq!((parse("drop")?, parse("end")?), (Command::Drop, Command::End));
         Ok(())
     }
 
     #[test]
     fn an_error_names_the_line_and_the_commands() {
-        for line in ["", "go", "slice 5", "slice 5 5 5", "warmup", "drop 1", "end now", "Slice 5 5"] {
+        for line in ["", "go", "slice 5", "slice 5 5 5", "warmup", "drop 1", "end now", "Slice 5 5", "drop at 5", "at 5"] {
             let text = parse(line).expect_err("no command").to_string();
             assert!(text.contains(&format!("`{line}`")), "{text}");
             assert!(["warmup", "slice", "drop", "end"].iter().all(|name| text.contains(name)), "{text}");
@@ -125,5 +142,6 @@ mod tests {
             assert!(parse(&format!("slice {time} 5")).is_err() && parse(&format!("warmup {time}")).is_err(), "{time}");
         }
         assert!(parse("slice 0 0").is_err() && parse("warmup 0").is_err());
+        assert!(parse("slice 5 5 at -1").is_err() && parse("warmup 5 at 1.5").is_err());
     }
 }

@@ -67,14 +67,14 @@ impl Slices<'_> {
         match command.ok_or(Stop::End)?.map_err(|error| Stop::Mistake(error.to_string()))? {
             Command::Drop => return tally.drop_last(),
             Command::End => return Err(Stop::End),
-            Command::Warmup { length_ns } => {
+            Command::Warmup { length_ns, start_ns } => {
                 tally.keep_last();
-                let (window, reports) = self.load(0, length_ns)?;
+                let (window, reports) = self.load(start_ns, 0, length_ns)?;
                 observer.slice(&tally.take_warmup(window, reports));
             }
-            Command::Slice { lead_in_ns, window_ns } => {
+            Command::Slice { lead_in_ns, window_ns, start_ns } => {
                 tally.keep_last();
-                let (window, reports) = self.load(lead_in_ns, window_ns)?;
+                let (window, reports) = self.load(start_ns, lead_in_ns, window_ns)?;
                 observer.slice(&tally.take_slice(window, reports));
             }
         }
@@ -82,8 +82,10 @@ impl Slices<'_> {
     }
 
     /// Generates load for a lead-in and a window, and waits for the end of the drain. Returns the window and the threads' reports about it.
-    fn load(&self, lead_in_ns: u64, window_ns: u64) -> Result<(Window, Vec<Report>), Stop> {
-        let warmup_start_ns = now_ns() + DELAY_NS;
+    ///
+    /// The load starts at `start_ns` or, if that is `None` or has passed, as soon as possible.
+    fn load(&self, start_ns: Option<u64>, lead_in_ns: u64, window_ns: u64) -> Result<(Window, Vec<Report>), Stop> {
+        let warmup_start_ns = (now_ns() + DELAY_NS).max(start_ns.unwrap_or(0));
         let measure_start_ns = warmup_start_ns + lead_in_ns;
         let end_ns = measure_start_ns + window_ns;
         let window = Window { warmup_start_ns, measure_start_ns, end_ns, interval_ns: lead_in_ns.max(window_ns) };

@@ -23,8 +23,8 @@ class ProfileOptions(Options):
         help="Profile with a command that samples {pid} for {seconds} and prints folded stacks.",
     )
 
-    def applied(self, spec: RunSpec, *, is_here: bool) -> RunSpec:
-        """Return the run with its profilers. ``is_here``: load generators run on this machine.
+    def applied(self, spec: RunSpec) -> RunSpec:
+        """Return the run with its profilers.
 
         Raises :class:`~httpbench.errors.UsageError` if a target can't be profiled, and another error if no profiler can be used.
         """
@@ -33,7 +33,7 @@ class ProfileOptions(Options):
             return spec
         from httpbench.run import refuse_unprofiled
 
-        refuse_unprofiled(spec, is_here=is_here)
+        refuse_unprofiled(spec)
         return replace(spec, profilers=profilers)
 
     def profilers(self) -> Profilers | None:

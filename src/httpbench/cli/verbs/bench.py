@@ -139,9 +139,9 @@ def bench(options: BenchOptions) -> ExitCode:
     suite_generators = selected.suite.load_generator if selected.suite else ("native",)
     tools = {name: selected.of_kind.generator(name) for name in options.generators or suite_generators}
     with options.source.opened(selected.targets, tools, port=options.port) as source:
-        spec = with_slices(_plan(selected, source, tools, options), Interleave(options.interleave), is_here=source.name is None)
+        spec = with_slices(_plan(selected, source, tools, options), Interleave(options.interleave))
         require_startable(spec, source.name)
-        spec = options.profile.applied(spec, is_here=source.name is None)
+        spec = options.profile.applied(spec)
         if options.dry_run:
             return dry_run.show(spec, console.stdout(), source.name)
         return measure(spec, source, options.record, options.exports.files)

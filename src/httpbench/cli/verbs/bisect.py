@@ -349,5 +349,5 @@ class _Measuring:
             retries=self.options.retries,
         )
         if self.profilers is not None:
-            refuse_unprofiled(spec, is_here=True)
-        return with_slices(spec, Interleave.AUTO, is_here=True)
+            refuse_unprofiled(spec)
+        return with_slices(spec, Interleave.AUTO)

@@ -83,7 +83,7 @@ def _plan(options: NoiseOptions) -> RunSpec:
     matrix = Matrix(targets, [Scaling.SINGLE], [WORKLOAD], [closed_loop], ["native"], options.rounds)
     spec = make_spec(matrix, {"native": load.get("native")}, targets, {WORKLOAD: known.workload(WORKLOAD)})
     spec = replace(spec, baseline=TARGET, measures_noise=True, retries=options.retries)
-    return with_slices(spec, Interleave(options.interleave), is_here=True)
+    return with_slices(spec, Interleave(options.interleave))
 
 
 def _print(known: Noise) -> None:

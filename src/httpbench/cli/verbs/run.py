@@ -115,7 +115,7 @@ def run(options: RunOptions) -> ExitCode:
     with options.source.opened(targets, tools, port=options.servers.port) as source:
         spec = _plan(targets, source, tools, options)
         require_startable(spec, source.name)
-        spec = options.profile.applied(spec, is_here=source.name is None)
+        spec = options.profile.applied(spec)
         if options.dry_run:
             return dry_run.show(spec, files.tables, source.name)
         return measure(spec, source, options.record, files)
@@ -163,7 +163,7 @@ def _plan(targets: Sequence[Target], source: LoadSource, tools: Mapping[str, Too
         tags=options.record.tags,
         retries=options.retries,
     )
-    return with_slices(spec, Interleave(options.interleave), is_here=source.name is None)
+    return with_slices(spec, Interleave(options.interleave))
 
 
 def _event_stream(workload: Workload, options: RunOptions) -> Workload:

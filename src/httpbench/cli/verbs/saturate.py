@@ -113,7 +113,7 @@ def saturate(options: SaturateOptions) -> ExitCode:
     (found,) = options.transport.applied([found])
     tools = {NATIVE: load.get(NATIVE)}
     with options.source.opened([found], tools, port=options.servers.port) as source:
-        spec = options.profile.applied(_plan(options.request.applied(found), source, tools, options), is_here=source.name is None)
+        spec = options.profile.applied(_plan(options.request.applied(found), source, tools, options))
         return measure(spec, source, options.record, options.exports.files)
 
 

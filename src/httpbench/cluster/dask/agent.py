@@ -25,10 +25,12 @@ from httpbench.cluster.dask import results
 from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, HostFacts, Orders, Readiness, unpacked
 from httpbench.errors import LoadError
 from httpbench.host.scratch import scratch_folder
-from httpbench.load import Native, programs
+from httpbench.load import Native, SliceReport, programs
 from httpbench.load.native import PROGRAM
 
 LOOK_S = 0.05
+REPORT_LOOK_S = 0.002
+"""Time between two checks for the report of a slice, in seconds. Other targets wait for it."""
 END_S = 2.0
 """Time between closing the standard input of a load generator and killing it, in seconds."""
 MESSAGES = 15  # number of lines to keep
@@ -43,6 +45,8 @@ class _Running:
     process: subprocess.Popen[bytes]
     output: bytes = b""
     is_ready: threading.Event = field(default_factory=threading.Event)
+    reports: deque[SliceReport] = field(default_factory=deque)
+    """Reports on slices that :func:`load` hasn't returned yet."""
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=MESSAGES))
 
 
@@ -113,14 +117,36 @@ async def wait_until_ready(token: str, limit_s: float) -> Readiness:
 
 def start(token: str, at_ns: int) -> None:
     """Make the load generator start at ``at_ns`` on this host's monotonic clock. Raise :class:`LoadError` if it has ended."""
+    order(token, str(at_ns))
+
+
+def order(token: str, line: str) -> None:
+    """Write a line to the load generator's standard input. Raise :class:`LoadError` if it has ended."""
     found = _running.get(token)
     try:
         if found is None or found.process.stdin is None:
             raise BrokenPipeError
-        found.process.stdin.write(f"{at_ns}\n".encode())
+        found.process.stdin.write(f"{line}\n".encode())
         found.process.stdin.flush()
     except BrokenPipeError:
-        raise LoadError(f"{PROGRAM} ended before the start") from None
+        raise LoadError(f"{PROGRAM} ended too early") from None
+
+
+async def load(token: str, line: str, limit_s: float) -> SliceReport | None:
+    """Make the load generator carry out a slice, and return its report, or ``None`` after the time limit.
+
+    Raise :class:`LoadError` if the load generator ends.
+    """
+    order(token, line)
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        found = _running.get(token)
+        if found is None:
+            raise LoadError(f"{PROGRAM} ended during a slice")
+        if found.reports:
+            return found.reports.popleft()
+        await asyncio.sleep(REPORT_LOOK_S)
+    return None
 
 
 def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[], None]) -> AgentOutcome:
@@ -133,7 +159,8 @@ def perform(orders: Orders, is_cancelled: Callable[[], bool], beat: Callable[[],
         raise LoadError(f"{PROGRAM} is not installed")
     try:
         with _beating(beat), scratch_folder() as folder:
-            return _performed(orders, (program, "--start-on-stdin", *unpacked(orders, folder)), str(folder), is_cancelled)
+            begun = () if orders.in_slices else ("--start-on-stdin",)
+            return _performed(orders, (program, *begun, *unpacked(orders, folder)), str(folder), is_cancelled)
     except OSError as error:
         raise LoadError(f"{error.filename or tempfile.gettempdir()}: {error.strerror or error}") from error
     finally:
@@ -216,5 +243,7 @@ def _read_events(running: _Running) -> None:
             text = line.decode(errors="replace").rstrip()
             if native.is_ready(text):
                 running.is_ready.set()
+            elif (report := native.slice_report(text)) is not None:
+                running.reports.append(report)
             elif not text.startswith("{"):
                 running.messages.append(text)

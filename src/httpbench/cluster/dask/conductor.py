@@ -1,8 +1,9 @@
 """The conductor of one trial with many load hosts: a separate process that replaces the load generator.
 
 First, all load hosts connect. Then the conductor sends a common start time to each of them, converted to the host's own clock, so that all
-begin the warm-up and the measured window together. Each agent sends a heartbeat twice a second. If one load host is lost, there is no
-result, because the remaining hosts generated a different load.
+begin the warm-up and the measured window together. In slices, it reads orders from standard input and passes each on with a start time of
+its own. Each agent sends a heartbeat twice a second. If one load host is lost, there is no result, because the remaining hosts generated a
+different load.
 
 The conductor writes phases to standard error as JSON lines, and an error as ``error: …`` and ``hint: …``. It writes the merged result to
 standard output. Its exit code shows whether a load host was lost, late or incompatible.
@@ -18,8 +19,8 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from httpbench.cluster.dask.orders import BEAT_S, AgentOutcome, Division, Orders
 from httpbench.cluster.dask.results import Document
 from httpbench.cluster.dask.survey import NS_PER_MS, Offset, check_clocks, check_versions, read_clocks, read_facts
 from httpbench.errors import HttpbenchError, LoadError, LostHostError
-from httpbench.load import Job, Phase, get
+from httpbench.load import Job, Phase, SliceReport, get
 from httpbench.model import HostShare, Load, Trust, Workload
 
 READY_S = 10.0
@@ -44,6 +45,10 @@ LEAD_S, LEAD_PER_HOST_S = 0.5, 0.005
 
 Within this time, the start time must reach every load host.
 """
+SLICE_LEAD_S = 0.01
+"""Minimum time between an order and the start of its slice, in seconds. The time to reach the load host that is farthest away is added."""
+SLICES_LIMIT_S = 86_400.0
+"""Time limit of an agent in slices, in seconds. Its load generator also ends with the conductor."""
 AGENT_SLACK_S = 60.0
 """Extra time in the time limit of an agent, in seconds, because other hosts may take a long time to get ready."""
 LOOK_S, LOOKS_MAX = BEAT_S, 4
@@ -66,7 +71,8 @@ class ConductedTrial:
         os.environ.update(orders["environment"])
         workload, load = Workload.model_validate(orders["workload"]), Load.model_validate(orders["load"])
         trust = Trust.model_validate(orders["trust"])
-        job = Job(orders["url"], workload, load, (), Path(orders["scratch"]), orders["interval_s"], trust=trust)
+        scratch, interval_s, in_slices = Path(orders["scratch"]), orders["interval_s"], orders["in_slices"]
+        job = Job(orders["url"], workload, load, (), scratch, interval_s, in_slices=in_slices, trust=trust)
         address, own = orders["workers"]["scheduler"].values()
         return cls(Scheduler(address, own and Credentials(**own)), orders["workers"]["hosts"], job)
 
@@ -118,15 +124,16 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
         }
         try:
             await _all_ready(cluster, sent, token, trial.job.load)
-            start_ns = await _begin(cluster, offsets, token)
-            merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, start_ns, silence)
+            slices = Slices(cluster, offsets, token, trial.job.load) if trial.job.in_slices else None
+            conducted = slices.conduct() if slices else _window(await _begin(cluster, offsets, token), trial.job.load)
+            merged, shares, starts = await _results(cluster, sent, offsets, trial.job.load, conducted, silence)
         finally:
             with contextlib.suppress(OSError, TimeoutError):  # if the scheduler can't be reached, its workers end the agents
                 await cluster.cancel(sent)
         later = await read_clocks(cluster)
     check_clocks(offsets, later)
-    here = {host: later[host].here(start) for host, start in starts.items()}
-    return {**merged.document(), "load_hosts": [share.model_dump() for share in with_starts(shares, here)]}
+    late_ms = slices.late_ms if slices else lateness_ms({host: later[host].here(start) for host, start in starts.items()})
+    return {**merged.document(), "load_hosts": [share.model_dump() for share in with_starts(shares, late_ms)]}
 
 
 class Silence:
@@ -154,8 +161,8 @@ def orders_for(job: Job, division: Division, token: str) -> Orders:
     """Return the orders for the agent that generates this part of the load."""
     own = job.load.model_copy(update={"connections": division.connections, "threads": division.threads})
     options, files = packed(get("native").argv(replace(job, load=own), warmup=False)[1:], job.scratch)
-    limit_s = own.warmup_s + own.duration_s + own.timeout_s + AGENT_SLACK_S
-    return Orders(token, ("--part", division.part, *options), files, limit_s)
+    limit_s = SLICES_LIMIT_S if job.in_slices else own.warmup_s + own.duration_s + own.timeout_s + AGENT_SLACK_S
+    return Orders(token, ("--part", division.part, *options), files, limit_s, job.in_slices)
 
 
 async def _all_ready(cluster: DaskHosts, sent: Sent, token: str, load: Load) -> None:
@@ -180,10 +187,69 @@ async def _begin(cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str)
     return start_ns
 
 
+async def _window(start_ns: int, load: Load) -> None:
+    """Wait until the end of the measured window, and report each phase at its scheduled time: load hosts report nothing in between."""
+    begin_s = start_ns / 1e9
+    phases = [(begin_s, Phase.WARMUP)] if load.warmup_s else []
+    phases += [(begin_s + load.warmup_s, Phase.MEASURE), (begin_s + load.warmup_s + load.duration_s, Phase.DONE)]
+    for at_s, phase in phases:
+        await asyncio.sleep(max(at_s - time.monotonic(), 0))
+        _say(phase)
+
+
+class Slices:
+    """The slices of a trial. Orders come from standard input, and reports go to standard error."""
+
+    def __init__(self, cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str, load: Load):
+        self._cluster, self._offsets, self._token, self._load = cluster, offsets, token, load
+        self._lead_ns = SLICE_LEAD_S * 1e9 + 2 * max(offset.round_trip_ns for offset in offsets.values())
+        self.late_ms = dict.fromkeys(cluster.all, 0.0)
+        """How much later than the first host each load host started a slice, at most, in ms."""
+
+    async def conduct(self) -> None:
+        """Pass orders on to all load hosts until ``end``. Report each slice as soon as all of them have reported it."""
+        _say_line({"event": "ready"})
+        orders, hosts = await _standard_input(), self._cluster.all
+        while line := (await orders.readline()).decode().strip():
+            if line in ("drop", "end"):
+                await asyncio.gather(*(self._cluster.call(host, agent.order, self._token, line) for host in hosts))
+                if line == "end":
+                    return
+                continue
+            start_ns = time.monotonic_ns() + round(self._lead_ns)
+            reports = await asyncio.gather(*(self._loaded(host, line, start_ns) for host in hosts))
+            self._note_starts(dict(zip(hosts, reports, strict=True)))
+            _say_line({"event": "slice", **asdict(SliceReport.merged(reports))})
+
+    async def _loaded(self, host: Host, line: str, start_ns: int) -> SliceReport:
+        limit_s = sum(map(float, line.split()[1:])) / 1e3 + self._load.timeout_s + RESULT_S
+        order = f"{line} at {self._offsets[host].there(start_ns)}"
+        report = await self._cluster.call(host, agent.load, self._token, order, limit_s, limit_s=limit_s)
+        if report is None:
+            raise LostHostError(f"load host {host.name} did not report a slice within {limit_s:.0f} s")
+        assert isinstance(report, SliceReport)
+        return report
+
+    def _note_starts(self, reports: Mapping[Host, SliceReport]) -> None:
+        starts = {host: self._offsets[host].here(report.start_ns or 0) for host, report in reports.items()}
+        first_ns = min(starts.values())
+        for host, start_ns in starts.items():
+            self.late_ms[host] = max(self.late_ms[host], (start_ns - first_ns) / NS_PER_MS)
+
+
+async def _standard_input() -> asyncio.StreamReader:
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    return reader
+
+
 async def _results(
-    cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, start_ns: int, silence: Silence
+    cluster: DaskHosts, sent: Sent, offsets: Mapping[Host, Offset], load: Load, conducted: Coroutine[Any, Any, None], silence: Silence
 ) -> tuple[MergedResults, dict[Host, HostShare], dict[Host, int]]:
-    """Merge results as they arrive. Return the merged result, and each load host's share and start time (on the host's own clock)."""
+    """Merge results as they arrive. Return the merged result, and each load host's share and start time (on the host's own clock).
+
+    ``conducted`` ends when the load has ended. From then on, the time for the results is limited.
+    """
     left, is_done = set(sent), asyncio.Event()
     merged, shares, starts = MergedResults(), dict[Host, HostShare](), dict[Host, int]()
 
@@ -208,11 +274,15 @@ async def _results(
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(is_done.wait(), LOOK_S)
 
-    end_s = start_ns / 1e9 - time.monotonic() + load.warmup_s + load.duration_s
-    limit_s = end_s + load.timeout_s + RESULT_S + LEAD_PER_HOST_S * len(sent)
-    phases = asyncio.create_task(_say_phases(load, start_ns))
+    limit_s = load.timeout_s + RESULT_S + LEAD_PER_HOST_S * len(sent)
     try:
-        async with asyncio.timeout(limit_s), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(None) as limit, asyncio.TaskGroup() as group:
+
+            async def conduct_load() -> None:
+                await conducted
+                limit.reschedule(asyncio.get_running_loop().time() + limit_s)
+
+            group.create_task(conduct_load())
             group.create_task(collect())
             group.create_task(watch())
     except ExceptionGroup as errors:
@@ -220,9 +290,7 @@ async def _results(
         raise (LostHostError(SCHEDULER_LOST) if isinstance(first, OSError) else first) from errors
     except TimeoutError:
         names = ", ".join(sorted(host.name for host in left))
-        raise LostHostError(f"no result from load host {names} within {limit_s - end_s:.0f} s after the end") from None
-    finally:
-        phases.cancel()
+        raise LostHostError(f"no result from load host {names} within {limit_s:.0f} s after the end") from None
     return merged, shares, starts
 
 
@@ -234,18 +302,12 @@ def _silent(names: Sequence[str], gone: Sequence[Host]) -> LostHostError:
     return LostHostError(f"lost load host {', '.join(names)}: no heartbeat arrived for {SILENT_S:g} s")
 
 
-async def _say_phases(load: Load, start_ns: int) -> None:
-    """Report each phase at its scheduled time, because load hosts report nothing while they measure."""
-    begin_s = start_ns / 1e9
-    phases = [(begin_s, Phase.WARMUP)] if load.warmup_s else []
-    phases += [(begin_s + load.warmup_s, Phase.MEASURE), (begin_s + load.warmup_s + load.duration_s, Phase.DONE)]
-    for at_s, phase in phases:
-        await asyncio.sleep(max(at_s - time.monotonic(), 0))
-        _say(phase)
-
-
 def _say(phase: Phase) -> None:
-    print(json.dumps({"event": "progress", "phase": phase, "elapsed_s": 0.0}), file=sys.stderr, flush=True)
+    _say_line({"event": "progress", "phase": phase, "elapsed_s": 0.0})
+
+
+def _say_line(event: Mapping[str, Any]) -> None:
+    print(json.dumps(event), file=sys.stderr, flush=True)
 
 
 def _require_success(host: Host, outcome: AgentOutcome) -> None:
@@ -276,12 +338,16 @@ def share_of(name: str, result: Document, clock: Offset) -> HostShare:
     )
 
 
-def with_starts(shares: Mapping[Host, HostShare], starts: Mapping[Host, int]) -> list[HostShare]:
-    """Return the shares sorted by name. In each, set ``start_ms`` to how much later its host started than the first host.
+def lateness_ms(starts: Mapping[Host, int]) -> dict[Host, float]:
+    """Return how much later than the first host each host started, in ms.
 
     ``starts`` are times on this machine's clock. They must be converted with clock readings from after the trial. The readings from before
     the trial determined the start times, so with those, all hosts would seem to have started at the same time.
     """
     first_ns = min(starts.values())
-    timed = [share.model_copy(update={"start_ms": (starts[host] - first_ns) / NS_PER_MS}) for host, share in shares.items()]
-    return sorted(timed, key=lambda share: share.name)
+    return {host: (start_ns - first_ns) / NS_PER_MS for host, start_ns in starts.items()}
+
+
+def with_starts(shares: Mapping[Host, HostShare], late_ms: Mapping[Host, float]) -> list[HostShare]:
+    """Return the shares sorted by name, each with how much later its host started than the first host."""
+    return sorted((share.model_copy(update={"start_ms": late_ms[host]}) for host, share in shares.items()), key=lambda share: share.name)

@@ -75,6 +75,7 @@ class ManyHosts(Native):
             "interval_s": job.interval_s,
             "trust": job.trust.model_dump(mode="json"),
             "scratch": str(job.scratch.absolute()),
+            "in_slices": job.in_slices,
         }
         return own_program("httpbench.cluster.dask.conductor", str(job.write("cluster.json", json.dumps(orders))))
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from distributed import Client, Future, as_completed, get_worker
+from distributed import Client, Future, as_completed, get_worker, secede
 from distributed.client import FutureCancelledError
 
 from httpbench.cluster.dask.agent import perform
@@ -182,6 +182,8 @@ def _work(orders: Orders) -> AgentOutcome:
     """Run an agent, as the task of a worker."""
     worker = get_worker()
     key = worker.get_current_task()
+    if orders.in_slices:  # the agents of several targets run at the same time, and a worker may have only one thread for tasks
+        secede()
 
     def is_cancelled() -> bool:
         """Return whether Dask has forgotten the task. Dask never stops a running task, but forgets the task when the conductor is gone."""

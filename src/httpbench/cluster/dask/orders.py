@@ -30,6 +30,8 @@ class Orders:
     """Files to write on the load host, by name."""
     limit_s: float
     """Time limit of the load generator, in seconds."""
+    in_slices: bool = False
+    """Whether the load generator measures in slices, on command."""
 
 
 @dataclass(frozen=True, slots=True)

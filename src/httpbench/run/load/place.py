@@ -40,6 +40,9 @@ class RunningGenerator(Protocol):
     def stop(self) -> object:
         """Stop the generator and wait until it has ended."""
 
+    def order(self, line: str) -> None:
+        """Write a line to the standard input of a generator that measures in slices."""
+
     def mark(self) -> None:
         """Begin a measured window, and drop earlier observations."""
 
@@ -143,7 +146,6 @@ class RunningHere:
         self._sampler: TreeSampler | None = None
 
     def order(self, line: str) -> None:
-        """Write a line to the generator's standard input."""
         assert self._orders is not None, "it was started for slices"
         os.write(self._orders, f"{line}\n".encode())
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 from httpbench.errors import LoadError
 from httpbench.load import Job, Native, Output, Progress, SliceReport
 from httpbench.run.load.lines import StderrLines
-from httpbench.run.load.place import RunningHere
+from httpbench.run.load.place import RunningGenerator
 
 SLACK_S = 15.0
 """Time for connecting, reporting and ending, in seconds, in addition to the load's own time."""
@@ -26,7 +26,7 @@ class SliceGenerator:
     """
 
     def __init__(
-        self, generator: Native, job: Job, running: RunningHere, death: Callable[[], str | None], report: Callable[[Progress], None]
+        self, generator: Native, job: Job, running: RunningGenerator, death: Callable[[], str | None], report: Callable[[Progress], None]
     ):
         self._generator, self._job, self.running, self._death, self._report = generator, job, running, death, report
         self._lines, self._unread = StderrLines(running), deque[str]()

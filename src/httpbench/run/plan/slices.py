@@ -31,20 +31,19 @@ class Interleave(StrEnum):
     ROUNDS = "rounds"
 
 
-def with_slices(spec: RunSpec, interleave: Interleave, *, is_here: bool) -> RunSpec:
+def with_slices(spec: RunSpec, interleave: Interleave) -> RunSpec:
     """Return the run with slices for the tables that allow them.
 
     Args:
         spec: The run, complete except for its load hosts.
         interleave: The user's choice. Raises :class:`UsageError` if the user requires slices and a table can't be measured in slices.
-        is_here: Whether load generators run on this machine.
     """
     if interleave is Interleave.ROUNDS:
         return spec
     trials: list[TrialPlan] = []
     for _, planned in groupby(spec.plan.trials, key=lambda one: one.round):
         for table in _tables(list(planned)):
-            reason = why_not(spec, table, is_here=is_here)
+            reason = why_not(spec, table)
             if reason and interleave is Interleave.SLICES:
                 raise UsageError(f"targets cannot take turns in slices: {reason}", hint="use --interleave rounds")
             sliced = {} if reason else {"slices": slices_of(table[0].load)}
@@ -82,14 +81,14 @@ def _has_fixed_port(target: Target) -> bool:
     return target.container.fixed_port or placed.port is not None or placed.image is not None
 
 
-def why_not(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str | None:
+def why_not(spec: RunSpec, table: Sequence[TrialPlan]) -> str | None:
     """Return why the targets of a table can't take turns, or ``None`` if they can."""
     if len(table) < 2:
         return "there is only one target"
-    return why_no_slices(spec, table, is_here=is_here) or (SAME_PORT if _use_same_port(spec, table) else None)
+    return why_no_slices(spec, table) or (SAME_PORT if _use_same_port(spec, table) else None)
 
 
-def why_no_slices(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -> str | None:
+def why_no_slices(spec: RunSpec, table: Sequence[TrialPlan]) -> str | None:
     """Return why no target of a table can be measured in slices, even alone, or ``None`` if each can."""
     targets, workload, load = [spec.targets[one.target] for one in table], spec.workloads[table[0].workload], table[0].load
     reasons = {
@@ -97,7 +96,7 @@ def why_no_slices(spec: RunSpec, table: Sequence[TrialPlan], *, is_here: bool) -
         "each start is measured by itself": load.is_of_startup,
         "a server that was already running cannot be frozen": any(target.url is not None for target in targets),
         "only the native load generator can measure in slices": not isinstance(spec.generators[table[0].load_generator], Native),
-        "load hosts cannot measure in slices": not is_here,
+        "the backend runs on the load host": spec.backend_there,
         "event streams don't end with a slice": workload.sse,
         "the rate rises": load.step_s is not None,
         "one of the backends fails": load.fault is not None,

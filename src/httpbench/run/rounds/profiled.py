@@ -24,10 +24,10 @@ SLICES = 8
 SLICE_S_MIN, SLICE_S_MAX = 0.25, 1.0
 
 
-def refuse_unprofiled(spec: RunSpec, *, is_here: bool) -> None:
-    """Raise :class:`UsageError` if a target of the run can't be profiled. ``is_here``: load generators run on this machine."""
+def refuse_unprofiled(spec: RunSpec) -> None:
+    """Raise :class:`UsageError` if a target of the run can't be profiled."""
     for planned in spec.plan.trials:
-        if planned.target != BASELINE.id and (reason := why_no_slices(spec, [planned], is_here=is_here)):
+        if planned.target != BASELINE.id and (reason := why_no_slices(spec, [planned])):
             raise UsageError(f"{planned.target} cannot be profiled: {reason}", hint="remove --profile and --profiler")
 
 

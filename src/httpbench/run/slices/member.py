@@ -15,7 +15,6 @@ from httpbench.load import Native, SliceReport
 from httpbench.model import Load, Observed, Settling, Trial
 from httpbench.run.load.generator import UnderLoad, measured
 from httpbench.run.load.meters import Meters, Subject
-from httpbench.run.load.place import HERE
 from httpbench.run.load.slice_generator import SliceGenerator
 from httpbench.run.load.warmup import WINDOW_S
 from httpbench.run.observer import Observer, Stage
@@ -107,8 +106,7 @@ class Member:
             started.ready.running.freeze()
             self._started = started
         except (HttpbenchError, OSError) as error:
-            self._failure = error
-            self._stack.close()
+            self._fail(error)
 
     def _start(self) -> _Started:
         observer, load = self._observer, self.plan.load
@@ -120,7 +118,7 @@ class Member:
         ready = prepared(inputs, running, for_generator, in_slices=True)
         native = ready.inputs.load_generator
         assert isinstance(native, Native), "only the native load generator measures in slices"
-        launched = self._stack.enter_context(HERE.start(native, ready.job, warmup=False))
+        launched = self._stack.enter_context(self._inputs.load_place.start(native, ready.job, warmup=False))
         generator = SliceGenerator(native, ready.job, launched, running.death, observer.progress)
         with self._handled.counting():
             generator.connect()
@@ -140,25 +138,25 @@ class Member:
         running, meters = self._started.ready.running, self._started.meters
         lead_s = lead_in_s(self._longest_s, self._window_s, self._random)
         self._last = None
-        meters.begin()
         try:
-            running.thaw()
-            recording = self._recorder.slice(lead_s + self._window_s) if self._recorder else nullcontext()
-            with self._handled.counting(), recording:
-                report = self.last_report = self._started.generator.slice(lead_s, self._window_s)
-            self._death = running.death()
-            if self._death is None:
-                running.freeze()
+            meters.begin()
+            try:
+                running.thaw()
+                recording = self._recorder.slice(lead_s + self._window_s) if self._recorder else nullcontext()
+                with self._handled.counting(), recording:
+                    report = self.last_report = self._started.generator.slice(lead_s, self._window_s)
+                self._death = running.death()
+                if self._death is None:
+                    running.freeze()
+            finally:
+                observed = meters.read()  # also stops the samplers
         except (HttpbenchError, OSError) as error:
-            self._failure = error
-            self._stack.close()
+            self._fail(error)
             return
-        finally:
-            observed = meters.read()  # also stops the samplers
         if report is not None:
             self._longest_s = max(self._longest_s, (report.max_us or 0.0) / 1e6)
             ran_s = lead_s + report.duration_s + report.drain_us / 1e6
-            self._last = Slice(observed, ran_s, report.counted_share)
+            self._last = Slice(observed, report.duration_s, ran_s, report.counted_share)
             if self._recorder:
                 self._recorder.keep(report, observed)
 
@@ -175,8 +173,16 @@ class Member:
     def drop(self) -> None:
         """Discard the last slice."""
         if self.takes_turns and self._started is not None and self._last is not None:
-            self._started.generator.drop()
+            try:
+                self._started.generator.drop()
+            except (HttpbenchError, OSError) as error:
+                self._fail(error)
             self._dropped += 1
+
+    def _fail(self, error: HttpbenchError | OSError) -> None:
+        """End the target and its load generator after an error."""
+        self._failure, self._last = error, None
+        self._stack.close()
 
     def conclude(self) -> Trial:
         """End the load, check the target, stop it, and return its trial."""

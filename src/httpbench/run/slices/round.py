@@ -128,6 +128,7 @@ def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_distur
                 begin = time.monotonic()
                 member.drop()
                 repeats = wait_until_quiet(cpus, min(left_s, BURST_S_MAX)) or left_s < BURST_S_MAX
-                member.take_turn()
+                if member.takes_turns:
+                    member.take_turn()
                 lost_s += time.monotonic() - begin
             member.keep()

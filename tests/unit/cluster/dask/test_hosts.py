@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from httpbench.cluster.dask.conductor import with_starts
+from httpbench.cluster.dask.conductor import lateness_ms, with_starts
 from httpbench.cluster.dask.hosts import Host, named
 from httpbench.cluster.dask.orders import HostFacts
 from httpbench.cluster.dask.survey import Offset, check_clocks, check_versions
@@ -49,5 +49,5 @@ def test_a_load_host_with_a_clock_that_jumped_is_named() -> None:
 def test_starts_are_relative_to_the_first_one() -> None:
     load2 = Host("load2", "tcp://10.0.0.2:40000")
     shares = {load2: make_host_share("load2"), LOAD1: make_host_share("load1")}
-    found = with_starts(shares, {LOAD1: 7_000_000, load2: 5_500_000})
+    found = with_starts(shares, lateness_ms({LOAD1: 7_000_000, load2: 5_500_000}))
     assert [(share.name, share.start_ms) for share in found] == [("load1", 1.5), ("load2", 0.0)]

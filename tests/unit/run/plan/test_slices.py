@@ -45,7 +45,7 @@ def rounds(names: Sequence[str] = NAMES, connections: Sequence[int] = (64,), gen
 
 
 def test_tables_are_measured_one_after_the_other_in_each_round() -> None:
-    spec = with_slices(spec_of(rounds(connections=(8, 256))), Interleave.AUTO, is_here=True)
+    spec = with_slices(spec_of(rounds(connections=(8, 256))), Interleave.AUTO)
     tables = tables_of(spec.plan.trials)
     assert [len(table) for table in tables] == [3, 3, 3, 3]
     assert all(len({one.load.connections for one in table}) == 1 for table in tables)
@@ -60,7 +60,7 @@ def test_each_target_takes_turns_with_the_baseline_at_its_own_rate() -> None:
             [("a/a", 0.5, "a/a"), ("b/b", 0.5, "b/b"), ("c/c", 0.5, "b/b"), ("a/a", 1.5, "a/a"), ("c/c", 0.5, "a/a")]
         )
     ]
-    tables = tables_of(with_slices(spec_of(found), Interleave.AUTO, is_here=True).plan.trials)
+    tables = tables_of(with_slices(spec_of(found), Interleave.AUTO).plan.trials)
     assert [[one.target for one in table] for table in tables] == [["a/a", "c/c"], ["b/b", "c/c"], ["a/a"]]
     assert [table[0].slices for table in tables] == [40, 40, None]
 
@@ -72,7 +72,7 @@ def test_a_slice_lasts_a_quarter_of_a_second_or_less(duration_s: float, slices: 
 
 def test_rounds_can_be_chosen() -> None:
     spec = spec_of(rounds())
-    assert with_slices(spec, Interleave.ROUNDS, is_here=True) is spec
+    assert with_slices(spec, Interleave.ROUNDS) is spec
 
 
 def test_a_server_that_was_already_running_cannot_be_frozen() -> None:
@@ -83,7 +83,7 @@ def test_a_server_that_was_already_running_cannot_be_frozen() -> None:
 def test_servers_and_proxies_take_turns(kind: Kind, slices: int | None) -> None:
     spec = spec_of(rounds())
     spec = replace(spec, targets={name: target.model_copy(update={"kind": kind}) for name, target in spec.targets.items()})
-    assert {one.slices for one in with_slices(spec, Interleave.AUTO, is_here=True).plan.trials} == {slices}
+    assert {one.slices for one in with_slices(spec, Interleave.AUTO).plan.trials} == {slices}
 
 
 def test_clients_are_measured_as_whole_processes() -> None:
@@ -107,9 +107,7 @@ def test_targets_with_one_port_cannot_run_at_the_same_time() -> None:
 def test_images_on_the_network_of_this_machine_choose_their_own_port() -> None:
     image = Isolation(engine=Engine.DOCKER, image="web:1")
     assert_refused(spec_of(rounds(), isolation=image), "the same port")
-    bridged = with_slices(
-        spec_of(rounds(), isolation=image.model_copy(update={"network": NetworkMode.BRIDGE})), Interleave.SLICES, is_here=True
-    )
+    bridged = with_slices(spec_of(rounds(), isolation=image.model_copy(update={"network": NetworkMode.BRIDGE})), Interleave.SLICES)
     assert all(one.slices for one in bridged.plan.trials)
 
 
@@ -119,12 +117,12 @@ def test_databases_are_started_for_one_target_at_a_time() -> None:
     assert_refused(replace(spec, workloads={"plaintext": db}), "each target has its own database")
 
 
-def test_load_hosts_cannot_measure_in_slices() -> None:
-    assert_refused(spec_of(rounds()), "load hosts", is_here=False)
+def test_a_backend_on_the_load_host_cannot_be_measured_in_slices() -> None:
+    assert_refused(replace(spec_of(rounds()), backend_there=True), "the backend runs on the load host")
 
 
-def assert_refused(spec: RunSpec, reason: str, *, is_here: bool = True) -> None:
+def assert_refused(spec: RunSpec, reason: str) -> None:
     """Assert that this run has no slices, and that requiring slices is an error with this reason."""
-    assert all(one.slices is None for one in with_slices(spec, Interleave.AUTO, is_here=is_here).plan.trials)
+    assert all(one.slices is None for one in with_slices(spec, Interleave.AUTO).plan.trials)
     with pytest.raises(UsageError, match=reason):
-        with_slices(spec, Interleave.SLICES, is_here=is_here)
+        with_slices(spec, Interleave.SLICES)

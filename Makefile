@@ -18,7 +18,7 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: bench results site test test-all test-unit faults install link portable check vale actionlint prose static clean help wheel dist image shell single \
+.PHONY: bench results site test test-all test-targets test-programs test-unit faults install link portable check vale actionlint prose static clean help wheel dist image shell single \
 	multi all
 
 VENV := .venv
@@ -71,19 +71,25 @@ test:
 # attempt. Tests marked "alone" judge measurements, so they run one at a time and get up to three attempts. Every failed attempt is listed.
 test-all: install portable
 	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(TESTED)
-	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED) --ignore proxy:rust/pingora
+	@$(MAKE) --no-print-directory --jobs 2 test-targets test-programs
 	cargo test --locked --quiet -- --ignored
+	$(BIN)/python -m pytest --numprocesses 4 --durations=20 --reruns 1 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
+	$(BIN)/python -m pytest --numprocesses 2 --durations=10 --reruns 1 tests/browser
+	$(MAKE) --no-print-directory site
+	$(BIN)/python -m pytest --durations=20 --reruns 1 -m "container and not alone" tests/integration
+	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
+
+test-targets:
+	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED) --ignore proxy:rust/pingora
+
+# Downloads, which need little CPU time while the compilers run.
+test-programs:
 	scripts/install-databases
 	scripts/install-namespaces
 	scripts/install-h2spec
 	scripts/install-perf
-	$(BIN)/python -m pytest --numprocesses 4 --durations=20 --reruns 1 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
 	scripts/install-browser
-	$(BIN)/python -m pytest --numprocesses 2 --durations=10 --reruns 1 tests/browser
-	$(MAKE) --no-print-directory site
 	scripts/install-containers
-	$(BIN)/python -m pytest --durations=20 --reruns 1 -m "container and not alone" tests/integration
-	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
 
 test-unit: install
 	$(BIN)/python -m pytest --numprocesses auto tests/unit

@@ -64,7 +64,7 @@ def _found(found: Bisection) -> Iterator[str]:
 
 def _undecided(found: Bisection) -> Iterator[str]:
     newest = next((step for step in found.steps if step.commit == found.bad.id), None)
-    if newest and not newest.answer.decides:
+    if newest and not newest.newest_answer(found.gate).decides:
         yield f"Undecided: {found.bad.short} could not be judged against {found.good.short}: {_reason(newest)}"
         return
     yield f"Undecided: the first bad commit is one of {len(found.suspects)}, or none:"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from httpbench.analysis.bisection import ANSWERS, Bisection, BisectionStep, Effect, answers, concluded, gate_for
 from httpbench.model import Commit, Gate
-from httpbench.stats.bisection import LOOKS, STEP_ERROR, Answer, Answered, Ending, Narrowed, narrowed, next_commit
+from httpbench.stats.bisection import LOOKS, LOOKS_WITHIN, STEP_ERROR, Answer, Answered, Ending, Narrowed, narrowed, next_commit
 from httpbench.stats.gates import passage
 from httpbench.stats.interval import Floats
 from httpbench.stats.paired import compare
@@ -46,11 +46,16 @@ def erring(random: np.random.Generator, first_bad: int, error: float) -> Callabl
 
 
 def gated(
-    random: np.random.Generator, log_change: float, log_deviation: float, noise: str = "normal", gate: Gate = GATE
+    random: np.random.Generator,
+    log_change: float,
+    log_deviation: float,
+    noise: str = "normal",
+    gate: Gate = GATE,
+    looks: Sequence[int] = LOOKS,
 ) -> tuple[Answer, Effect]:
     """Measure a commit in rounds until the gate is decided."""
-    logs: Floats = log_change + log_deviation * NOISES[noise](random, LOOKS[-1])
-    for rounds in LOOKS:
+    logs: Floats = log_change + log_deviation * NOISES[noise](random, looks[-1])
+    for rounds in looks:
         found = compare(dict(enumerate(np.exp(logs[:rounds]).tolist())), dict.fromkeys(range(rounds), 1.0))
         assert found is not None
         answer = ANSWERS[passage(gate, found.interval)]
@@ -69,7 +74,8 @@ def searched_in_rounds(random: np.random.Generator, changes: Floats, log_deviati
     steps: list[BisectionStep] = []
     while (place := next_commit(len(commits), answers(GATE, commits, steps))) is not None:
         commit = commits[place].id
-        answer, effect = gated(random, changes[place], log_deviation, noise, gate_for(GATE, commits[-1], steps, commit))
+        looks = LOOKS if place == len(commits) - 1 else LOOKS_WITHIN
+        answer, effect = gated(random, changes[place], log_deviation, noise, gate_for(GATE, commits[-1], steps, commit), looks)
         steps.append(BisectionStep(commit=commit, answer=answer, effect=effect))
     return concluded(GATE, good, commits, steps)
 

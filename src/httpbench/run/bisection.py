@@ -11,7 +11,7 @@ from httpbench.analysis.bisection import BisectionStep, answers, gate_for
 from httpbench.errors import StoreError
 from httpbench.model import Commit, Frozen, Gate
 from httpbench.run.builds.build import read_kept
-from httpbench.stats.bisection import next_commit
+from httpbench.stats.bisection import LOOKS, LOOKS_WITHIN, next_commit
 
 
 class KeptSteps(Frozen):
@@ -54,20 +54,21 @@ class StepsFile:
 
 
 def search(
-    gate: Gate, commits: Sequence[Commit], judge: Callable[[Commit, Gate, int], BisectionStep], kept: StepsFile
+    gate: Gate, commits: Sequence[Commit], judge: Callable[[Commit, Gate, Sequence[int], int], BisectionStep], kept: StepsFile
 ) -> tuple[BisectionStep, ...]:
     """Measure commits until the search has ended, and return all measurements.
 
     Args:
         gate: Gate that the last commit must breach.
         commits: The commits to search, oldest first. The last one is said to be bad.
-        judge: Function that measures a commit against the good one, until its interval decides a gate. The last argument is the number of
-            earlier measurements.
+        judge: Function that measures a commit against the good one, until its interval decides a gate. The sequence contains the numbers of
+            rounds after which it looks at the interval. The last argument is the number of earlier measurements.
         kept: File to which each measurement is written, and from which an earlier search continues.
     """
     steps = list(kept.read())
     while (place := next_commit(len(commits), answers(gate, commits, steps))) is not None:
-        commit = commits[place]
-        steps.append(judge(commit, gate_for(gate, commits[-1], steps, commit.id), len(steps)))
+        commit, newest = commits[place], commits[-1]
+        looks = LOOKS if commit is newest else LOOKS_WITHIN
+        steps.append(judge(commit, gate_for(gate, newest, steps, commit.id), looks, len(steps)))
         kept.write(steps)
     return tuple(steps)

@@ -44,7 +44,11 @@ STEP_ERROR_MIN = 0.005
 about rare errors."""
 
 LOOKS = (5, 10, 20, 40)
-"""Numbers of rounds after which a measurement ends if the gate is decided. There are few, because each look at the interval adds errors."""
+"""Numbers of rounds after which a measurement of the newest commit ends if its gate is decided. There are few, because each look at the
+interval adds errors."""
+
+LOOKS_WITHIN = LOOKS[:3]
+"""The same for all other commits. They get fewer rounds, because the search can also measure their neighbors, or measure them again."""
 
 ERROR_MAX = 0.5
 """Assumed error of a measurement that says nothing."""
@@ -60,7 +64,7 @@ MEASUREMENTS_MIN, MEASUREMENTS_PER_HALVING = 10, 5
 """Limit on measurements: a constant, and a number for each halving of the commits. Only contradictory measurements reach it."""
 
 
-UNDECIDED_MAX = 2
+UNDECIDED_MAX = 3
 """Number of measurements without a clear result after which a commit isn't measured again. Most of them take all rounds."""
 
 ROUNDING = 1e-9

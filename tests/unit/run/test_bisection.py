@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ class Judge:
         self.left = measurements
         self.asked: list[Commit] = []
 
-    def __call__(self, commit: Commit, gate: Gate, number: int) -> BisectionStep:
+    def __call__(self, commit: Commit, gate: Gate, looks: Sequence[int], number: int) -> BisectionStep:
         if len(self.asked) == self.left:
             raise KeyboardInterrupt
         self.asked.append(commit)

@@ -15,6 +15,7 @@ from httpbench.stats.bisection import (
     ERROR_MAX,
     STEP_ERROR,
     STEP_ERROR_MIN,
+    UNDECIDED_MAX,
     Answer,
     Answered,
     Ending,
@@ -208,5 +209,5 @@ def test_a_commit_is_not_measured_again_and_again_if_it_stays_undecided() -> Non
         return Answer.UNDECIDED if asked.count(commit) > 1 else Answer.BAD if commit >= 9 else Answer.GOOD
 
     found = searched(16, measure)
-    assert max(asked.count(commit) for commit in asked) == 3
+    assert max(asked.count(commit) for commit in asked) == UNDECIDED_MAX + 1
     assert found.found.first <= 9 <= found.found.last

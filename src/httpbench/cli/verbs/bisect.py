@@ -56,7 +56,7 @@ class BisectOptions(Options):
         type=click.IntRange(5, 1000),
         default=40,
         metavar="N",
-        help="Maximum rounds per measurement. If they don't suffice, the commit is undecided.",
+        help="Maximum rounds per measurement; 20 at most for commits between GOOD and BAD.",
     )
     restart: bool = option("--restart", is_flag=True, help="Begin again instead of continuing an interrupted search.")
     servers: CommandOptions = group(CommandOptions)
@@ -258,7 +258,7 @@ class _Measuring:
             what = f"{self.good.short}, the good commit, cannot be measured: {error.message}"
             raise BuildError(what, hint=error.hint, log_tail=error.log_tail) from None
 
-    def judged(self, commit: Commit, gate: Gate, number: int) -> BisectionStep:
+    def judged(self, commit: Commit, gate: Gate, looks: Sequence[int], number: int) -> BisectionStep:
         """Measure a commit against the good one until the gate is decided."""
         from httpbench.analysis.bisection import BisectionStep
         from httpbench.report.words.bisection import step_text
@@ -270,7 +270,7 @@ class _Measuring:
         except (BuildError, UsageError) as error:
             step = BisectionStep(commit=commit.id, answer=Answer.SKIPPED, reason=error.message)
         else:
-            step = self._step(commit, target, gate)
+            step = self._step(commit, target, gate, looks)
         self.say(f"[{number + 1}] {step_text(commit, step)}")
         return step
 
@@ -281,12 +281,11 @@ class _Measuring:
         outcome, judged = self._measured(self.gate, self._built(before), self._built(commit), CONFIRMATION_ROUNDS, (), profile=True)
         return Effect.of(outcome.run.id, judged)
 
-    def _step(self, commit: Commit, target: Target, gate: Gate) -> BisectionStep:
+    def _step(self, commit: Commit, target: Target, gate: Gate, looks: Sequence[int]) -> BisectionStep:
         from httpbench.analysis.bisection import BisectionStep, Effect, answer
         from httpbench.report.words.gates import gate_causes, gate_reason
-        from httpbench.stats.bisection import LOOKS
 
-        outcome, judged = self._measured(gate, self._built(self.good), target, self.options.max_rounds, LOOKS)
+        outcome, judged = self._measured(gate, self._built(self.good), target, min(self.options.max_rounds, looks[-1]), looks)
         found = answer(judged)
         if found is None or judged is None:
             reason = gate_reason(judged) if judged else "no round was valid"

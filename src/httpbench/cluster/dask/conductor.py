@@ -47,6 +47,8 @@ Within this time, the start time must reach every load host.
 """
 SLICE_LEAD_S = 0.01
 """Minimum time between an order and the start of its slice, in seconds. The time to reach the load host that is farthest away is added."""
+CLOCKS_S = 20.0
+"""Time after which the clocks of load hosts are read again between two slices, in seconds. Quartz clocks drift apart by up to 0.1 ms/s."""
 SLICES_LIMIT_S = 86_400.0
 """Time limit of an agent in slices, in seconds. Its load generator also ends with the conductor."""
 AGENT_SLACK_S = 60.0
@@ -131,7 +133,7 @@ async def conduct(trial: ConductedTrial) -> dict[str, Any]:
             with contextlib.suppress(OSError, TimeoutError):  # if the scheduler can't be reached, its workers end the agents
                 await cluster.cancel(sent)
         later = await read_clocks(cluster)
-    check_clocks(offsets, later)
+    check_clocks(slices.offsets if slices else offsets, later)
     late_ms = slices.late_ms if slices else lateness_ms({host: later[host].here(start) for host, start in starts.items()})
     return {**merged.document(), "load_hosts": [share.model_dump() for share in with_starts(shares, late_ms)]}
 
@@ -201,7 +203,8 @@ class Slices:
     """The slices of a trial. Orders come from standard input, and reports go to standard error."""
 
     def __init__(self, cluster: DaskHosts, offsets: Mapping[Host, Offset], token: str, load: Load):
-        self._cluster, self._offsets, self._token, self._load = cluster, offsets, token, load
+        self._cluster, self.offsets, self._token, self._load = cluster, offsets, token, load
+        self._read_at_s = time.monotonic()
         self._lead_ns = SLICE_LEAD_S * 1e9 + 2 * max(offset.round_trip_ns for offset in offsets.values())
         self.late_ms = dict.fromkeys(cluster.all, 0.0)
         """How much later than the first host each load host started a slice, at most, in ms."""
@@ -216,14 +219,23 @@ class Slices:
                 if line == "end":
                     return
                 continue
+            await self._keep_clocks()
             start_ns = time.monotonic_ns() + round(self._lead_ns)
             reports = await asyncio.gather(*(self._loaded(host, line, start_ns) for host in hosts))
             self._note_starts(dict(zip(hosts, reports, strict=True)))
             _say_line({"event": "slice", **asdict(SliceReport.merged(reports))})
 
+    async def _keep_clocks(self) -> None:
+        """Read the clocks again if the last reading is old, because clocks drift apart during a long round."""
+        if time.monotonic() - self._read_at_s < CLOCKS_S:
+            return
+        later = await read_clocks(self._cluster)
+        check_clocks(self.offsets, later)
+        self.offsets, self._read_at_s = later, time.monotonic()
+
     async def _loaded(self, host: Host, line: str, start_ns: int) -> SliceReport:
         limit_s = sum(map(float, line.split()[1:])) / 1e3 + self._load.timeout_s + RESULT_S
-        order = f"{line} at {self._offsets[host].there(start_ns)}"
+        order = f"{line} at {self.offsets[host].there(start_ns)}"
         report = await self._cluster.call(host, agent.load, self._token, order, limit_s, limit_s=limit_s)
         if report is None:
             raise LostHostError(f"load host {host.name} did not report a slice within {limit_s:.0f} s")
@@ -231,7 +243,7 @@ class Slices:
         return report
 
     def _note_starts(self, reports: Mapping[Host, SliceReport]) -> None:
-        starts = {host: self._offsets[host].here(report.start_ns or 0) for host, report in reports.items()}
+        starts = {host: self.offsets[host].here(report.start_ns or 0) for host, report in reports.items()}
         first_ns = min(starts.values())
         for host, start_ns in starts.items():
             self.late_ms[host] = max(self.late_ms[host], (start_ns - first_ns) / NS_PER_MS)

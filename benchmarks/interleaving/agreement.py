@@ -97,7 +97,8 @@ def measured(case: Case, design: str, asked: argparse.Namespace, folder: Path) -
     """Return the logarithm of the ratio of the first server to the second in each valid round."""
     program = str(Path(sys.executable).with_name("httpbench"))
     is_command = any("{port}" in server for server in case.servers)
-    verb = ["run", "--shell"] if is_command else ["bench", "--kind", "server"]
+    names = ("command/first", "command/second") if is_command else case.servers
+    verb = ["run", "--shell", "--name", "first", "--name", "second"] if is_command else ["bench", "--kind", "server"]
     time = ["-d", asked.duration, "--warmup", asked.warmup, "--rounds", str(asked.rounds), "--interleave", design]
     where = ["--db", str(folder / "results.db"), "--export-json", "-", "--quiet"]
     argv = [program, *verb, *case.servers, *case.load, *time, *where]
@@ -110,10 +111,7 @@ def measured(case: Case, design: str, asked: argparse.Namespace, folder: Path) -
     for result in document["results"]:
         valid = [each for each in result["rounds"] if each["measurement"] and each["verdict"]["kind"] not in ("invalid", "failed")]
         by_target[result["target"]] = {each["round"]: figure_of(case, each["measurement"]) for each in valid}
-    if is_command:
-        first, second = (by_target[each["target"]] for each in document["results"])
-    else:
-        first, second = (by_target[name] for name in case.servers)
+    first, second = (by_target[name] for name in names)
     return [math.log(first[number] / second[number]) for number in first.keys() & second.keys()]
 
 

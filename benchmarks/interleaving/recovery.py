@@ -17,15 +17,12 @@ import statistics
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from httpbench import catalog, host, load
 from httpbench.cli.measure import make_spec
-from httpbench.cli.options.request import RequestsOptions
-from httpbench.cli.options.servers import CommandOptions
-from httpbench.model import Load, Scaling, Target
-from httpbench.run import Matrix, prepare
+from httpbench.model import Load, Scaling, Workload
+from httpbench.run import Matrix, Servers, prepare, targets_of
 from httpbench.run.clock import now
 from httpbench.run.slices.member import Member
 from httpbench.run.slices.started import SharedBackend
@@ -72,8 +69,10 @@ def main() -> int:
 def opened(stack: ExitStack, names: Sequence[str], connections: int) -> dict[str, Probing]:
     """Start the targets, warm them up, and freeze them."""
     known, native, topology = catalog.load(), load.get("native"), host.read_topology()
-    targets = [known.targets[name] if name in known.targets else command(name) for name in names]
-    workload = known.workload("plaintext") if all(name in known.targets for name in names) else RequestsOptions().as_workload(())
+    commands = [name for name in names if name not in known.targets]
+    targets = [known.targets[name] for name in names if name in known.targets]
+    targets += targets_of(Servers(commands=commands, shell=True)) if commands else []
+    workload = Workload(name="get", description="GET /") if commands else known.workload("plaintext")
     closed_loop = Load(connections=connections, duration_s=1, warmup_s=1, warmup_max_s=10)
     matrix = Matrix(targets, [Scaling.SINGLE], [workload.name], [closed_loop], ["native"], 1)
     spec = make_spec(matrix, {"native": native}, targets, {workload.name: workload})
@@ -95,11 +94,6 @@ def opened(stack: ExitStack, names: Sequence[str], connections: int) -> dict[str
         found[planned.target] = stack.enter_context(Probing(inputs, Silent(), backend))
         found[planned.target].open()
     return found
-
-
-def command(words: str) -> Target:
-    """Return the server that a command line starts."""
-    return CommandOptions(shell=True).target(words, words.split()[0], Path.cwd())
 
 
 class Probing(Member):

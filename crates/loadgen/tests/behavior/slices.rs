@@ -14,6 +14,7 @@ use crate::common::slices::{Commanded, Ended, assert_sums, errors, sum};
 use crate::common::tls::{certificate, tls_config};
 use crate::common::{ENGINES, read_request, serve, url};
 use crate::protocols::serve_proxy;
+use loadgen::time::clock::now_ns;
 use rustls::{ServerConnection, StreamOwned};
 use serde_json::Value;
 
@@ -118,6 +119,20 @@ fn the_result_is_the_sum_of_the_slices() {
         assert_eq!(result["censored"], 0);
         assert_eq!(result["connect_time_us"]["count"], 6);
         assert_eq!(Served::of(&served.connections), 6);
+    }
+}
+
+#[test]
+fn a_slice_starts_at_the_given_time() {
+    for engine in ENGINES {
+        let (target, _) = serve_all();
+        let mut load = Commanded::new(&with(&["-c", "4", "-t", "2"], engine, &target));
+        let start_ns = now_ns() + 300_000_000;
+        let slice = load.order(&format!("slice 10 20 at {start_ns}"));
+        assert_eq!(slice["start_ns"], start_ns + 10_000_000, "the window begins after the lead-in");
+        let late = load.order(&format!("warmup 20 at {start_ns}"));
+        assert!(late["start_ns"].as_u64() > slice["end_ns"].as_u64(), "a time in the past means at once");
+        assert_eq!(load.end()["start_ns"], start_ns);
     }
 }
 

@@ -122,14 +122,14 @@ portable:
 	-cargo static --quiet --target $(MACHINE)-unknown-linux-gnu
 
 # The first targets build while the static checks run, because these checks don't need a quiet machine. Tests that send load come after
-# both. The load generator's timing tests run first and alone. All other tests mostly wait, and none depends on response times, so several
-# run at once. Failed builds are listed, and tests decide which targets must build.
+# both. The load generator's timing tests run first and alone, and get another attempt if a test fails. All other tests mostly wait, and
+# none depends on response times, so several run at once. Failed builds are listed, and tests decide which targets must build.
 check:
 	{ $(SETUP); $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); } >$(VENV)/builds.log 2>&1 & builds=$$!; \
 	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \
 	wait $$builds; cat $(VENV)/builds.log
 	$(MAKE) --no-print-directory prose
-	cargo test --locked --quiet --test timing -- --test-threads 4
+	cargo test --locked --quiet --test timing -- --test-threads 4 || cargo test --locked --quiet --test timing -- --test-threads 2
 	cargo test --locked --quiet --lib --bins $(RUST_TESTS:%=--test %) >$(VENV)/cargo.log 2>&1 & rust=$$!; \
 	$(BIN)/python -m pytest --numprocesses 4 --durations=10 --reruns 1 -m "not slow and not alone and not container" tests/contract tests/integration; \
 	python=$$?; wait $$rust; rust=$$?; cat $(VENV)/cargo.log; exit $$((python + rust))

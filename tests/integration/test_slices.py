@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests import lingering_server, pausing_server, starving_server
+from tests import connection_server, lingering_server, pausing_server, starving_server
 from tests.harness import MISBEHAVING_SERVER, PYTHON, Harness
 from tests.waiting import until
 
@@ -113,6 +113,20 @@ def test_a_target_whose_requests_wait_for_longer_than_a_slice_is_measured_in_a_w
         measurement = each["measurement"]
         in_flight = measurement["throughput_rps"] * measurement["service_time_us"]["mean"] / 1e6
         assert in_flight == pytest.approx(8, rel=0.1)
+
+
+@pytest.mark.parametrize("manner", ["closes", "few", "forks"])
+def test_connections_survive_the_turns_of_others(harness: Harness, manner: str) -> None:
+    """While a server waits, its time limits for idle connections expire. It may also have no place for another connection."""
+    unusual = f"{PYTHON} {shlex.quote(connection_server.__file__)} {{host}} {{port}} {manner}"
+    done = run(harness, GOOD, unusual, "--name", "good", "--name", "unusual", "--rounds", "2", "--export-json", "-", *SLICES)
+    assert done.returncode == 0, done.stderr
+    (found,) = (one for one in json.loads(done.stdout)["results"] if one["target"] == "command/unusual")
+    for each in found["rounds"]:
+        assert each["slices"] == 4, each
+        assert each["verdict"]["kind"] not in ("invalid", "failed"), each["verdict"]
+        assert not any(each["measurement"]["errors"].values()), each["measurement"]["errors"]
+        assert all(part["completed"] for part in each["measurement"]["intervals"])
 
 
 COUNTER = shlex.quote(str(Path(__file__).with_name("counting_server.py")))

@@ -33,16 +33,17 @@ def serve(connection: socket.socket) -> None:
 def main() -> None:
     manner = sys.argv[3]
     listener = socket.create_server((sys.argv[1], int(sys.argv[2])), backlog=1024)
-    places = threading.BoundedSemaphore(OPEN_MAX if manner == "few" else 1_000_000)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    places = threading.Semaphore(OPEN_MAX)
 
     def serve_and_leave(connection: socket.socket) -> None:
-        with places:
-            serve(connection)
+        serve(connection)
+        places.release()
 
     while True:
-        with places:  # wait until one is free
-            connection, _ = listener.accept()
+        if manner == "few":
+            places.acquire()
+        connection, _ = listener.accept()
         if manner == "forks":
             if not os.fork():
                 listener.close()

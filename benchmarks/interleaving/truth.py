@@ -44,7 +44,7 @@ COMPARISONS = {"equal": 100, "different": 5}
 CALIBRATION_ROUNDS = 9
 BIAS_MAX = {"time": 0.01, "work": 0.1}
 """Maximum bias beyond three standard errors, as a share of the known difference. The true ratio isn't known more precisely than this."""
-WARM_UP = ("--warmup", "300ms")
+WARM_UP = ("--warmup", "500ms")
 """Options for a short warm-up. The server's speed doesn't change after its first requests. Waiting for a steady state on a noisy machine
 would take ten seconds."""
 WAIT_NS = 100_000

@@ -111,7 +111,7 @@ def test_a_disturbed_slice_is_dropped_and_repeated(harness: Harness, tmp_path: P
     process.communicate(timeout=120)
     rounds = [result["rounds"][0] for result in json.loads(exported.read_text())["results"]]
     assert sum(each["slices_dropped"] for each in rounds) >= 1
-    assert all(len(each["measurement"]["intervals"]) == 16 for each in rounds)
+    assert all(len(each["measurement"]["intervals"]) == 40 for each in rounds)
 
 
 def list_of_generators(pid: int) -> list[psutil.Process]:

@@ -49,6 +49,6 @@ def test_the_rate_of_a_real_proxy_is_the_share_of_its_measured_peak(harness: Har
     for target in (HAPROXY, "baseline"):
         half = found[target, 0.5]
         assert half["load"]["rate_rps"] == pytest.approx(peak_rps / 2, rel=0.005)
-        assert half["rounds"][0]["slices"] == 4, "the proxy and the backend take turns"
+        assert half["rounds"][0]["slices"] == 10, "the proxy and the backend take turns"
         command = half["rounds"][0]["commands"]["load"]
         assert float(command[command.index("--rate") + 1]) == half["load"]["rate_rps"] and "poisson" in command

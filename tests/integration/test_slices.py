@@ -56,7 +56,7 @@ def test_a_target_does_not_run_during_the_slices_of_another(harness: Harness, tm
     ran = [[float(line) for line in (tmp_path / name).read_text().split()] for name in ("one", "two")]
     begin = max(times[0] for times in ran) + 1.0  # both targets have started and are warm
     gaps = [max(later - earlier for earlier, later in pairwise(times) if earlier > begin) for times in ran]
-    assert min(gaps) > 0.2, "each one was frozen for the other's slice at least once"
+    assert min(gaps) > 0.1, "each one was frozen for the other's slice at least once"
 
 
 PAUSING = f"{PYTHON} {shlex.quote(pausing_server.__file__)} {{host}} {{port}}"
@@ -80,11 +80,11 @@ LINGERING = f"{PYTHON} {shlex.quote(lingering_server.__file__)} {{host}} {{port}
 
 
 def test_a_target_with_a_long_drain_is_measured_in_a_whole_trial(harness: Harness) -> None:
-    """The last responses of each slice would take about 1.2 s, five times as long as the slice itself."""
+    """The last responses of each slice would take about 1.2 s, twelve times as long as the slice itself."""
     load = ("-c", "8", "-d", "2s", "--warmup", "0s", "--warmup-max", "2s", "--timeout", "10s", "--rounds", "1")
     done = harness.run("run", GOOD, LINGERING, *load, "--name", "good", "--name", "lingers", *SLICES)
     assert done.returncode == 0, done.stderr
-    assert "1 round of 8 slices in turns" in done.stdout
+    assert "1 round of 20 slices in turns" in done.stdout
     explained = harness.run("report", "--explain").stdout
     assert "Measured in whole trials, because their responses can take longer than a slice: lingers." in explained
     found = results(harness.run("report", "--format", "json"))
@@ -138,7 +138,7 @@ def test_a_target_that_dies_leaves_the_others_their_results(harness: Harness) ->
     assert done.returncode == 1
     assert found["dies"]["verdict"]["kind"] in ("invalid", "failed"), found["dies"]["verdict"]
     assert found["good"]["verdict"]["kind"] != "failed", found["good"]["verdict"]
-    assert len(found["good"]["measurement"]["intervals"]) == 8
+    assert len(found["good"]["measurement"]["intervals"]) == 20
 
 
 def test_a_target_that_does_not_start_leaves_the_others_their_results(harness: Harness) -> None:

@@ -44,7 +44,7 @@ WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 """Default warm-up for servers and proxies."""
 
 TRIAL_OVERHEAD_S = 0.6  # time to start, wait for, probe and stop a typical server
-SLICE_OVERHEAD_S = 0.06  # time for the lead-in, reading meters, thawing and freezing
+SLICE_OVERHEAD_S = 0.03  # time for the lead-in, reading meters, thawing and freezing
 FIRST_TRIAL_S = 1.0  # additional time of a server's first trial, for the probe and for loading libraries
 CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # includes starting and stopping two servers and three clients, and a typical client's work
 

@@ -31,12 +31,12 @@ def spec_of(load: Load, slices: int | None = 4, **changes: Any) -> RunSpec:
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (spec_of(FIXED), "10 trials, about 25s"),
-        (spec_of(FIXED, retries=2), "10 trials, about 25s; longer if other programs disturb it"),
-        (spec_of(UNTIL_STEADY, slices=40), "10 trials, about 2m 27s, up to 1m 15s more if every warm-up lasts its longest"),
+        (spec_of(FIXED), "10 trials, about 24s"),
+        (spec_of(FIXED, retries=2), "10 trials, about 24s; longer if other programs disturb it"),
+        (spec_of(UNTIL_STEADY, slices=40), "10 trials, about 2m 15s, up to 1m 15s more if every warm-up lasts its longest"),
         (
             spec_of(FIXED, precision=Precision(rounds_min=3, rounds_max=5, half_width=0.02)),
-            "3 to 5 rounds until intervals are within ± 2.0%, at most 10 trials, about 16s to 25s",
+            "3 to 5 rounds until intervals are within ± 2.0%, at most 10 trials, about 15s to 24s",
         ),
         (
             spec_of(FIXED, slices=None, search=SEARCH),

@@ -118,7 +118,7 @@ def test_the_precision_determines_the_usual_duration(
 
 def test_a_run_that_may_end_early_shows_both_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     output = shown(monkeypatch, "run", COMMAND, "./b {port}", "--precision", "2%", "--warmup", "1s", "--dry-run")
-    assert "120 trials: 2 lines × 6 to 60 rounds, about 1m 36s to 15m 38s" in output
+    assert "120 trials: 2 lines × 6 to 60 rounds, about 1m 39s to 16m 14s" in output
 
 
 def test_a_container_has_one_command_for_all_loads(monkeypatch: pytest.MonkeyPatch) -> None:

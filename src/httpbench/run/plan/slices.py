@@ -13,10 +13,10 @@ from httpbench.model import Kind, Load, NetworkMode, Target, TrialPlan
 from httpbench.run.database.choice import database_of
 from httpbench.run.plan.spec import RunSpec
 
-SLICE_S = 0.25
+SLICE_S = 0.1
 """Usual length of a slice, in seconds."""
 
-SLICE_S_MIN = 0.1
+SLICE_S_MIN = 0.05
 SLICES_MIN = 4
 """Minimum number of slices. A short measurement has shorter slices instead of fewer slices."""
 

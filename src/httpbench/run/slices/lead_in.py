@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-LEAD_IN_S = 0.03
+LEAD_IN_S = 0.01
 """Minimum lead-in, in seconds. During the lead-in, caches, CPU clocks and sleeping threads recover from another target's slice.
 
 ``benchmarks/interleaving/recovery.py`` measures how long the recovery takes. In the first 5 ms, six servers reached 84 to 99% of their

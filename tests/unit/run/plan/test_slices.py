@@ -50,7 +50,7 @@ def test_tables_are_measured_one_after_the_other_in_each_round() -> None:
     assert [len(table) for table in tables] == [3, 3, 3, 3]
     assert all(len({one.load.connections for one in table}) == 1 for table in tables)
     assert [one.number for one in spec.plan.trials] == list(range(12))
-    assert {one.slices for one in spec.plan.trials} == {40}
+    assert {one.slices for one in spec.plan.trials} == {100}
 
 
 def test_each_target_takes_turns_with_the_baseline_at_its_own_rate() -> None:
@@ -62,11 +62,11 @@ def test_each_target_takes_turns_with_the_baseline_at_its_own_rate() -> None:
     ]
     tables = tables_of(with_slices(spec_of(found), Interleave.AUTO).plan.trials)
     assert [[one.target for one in table] for table in tables] == [["a/a", "c/c"], ["b/b", "c/c"], ["a/a"]]
-    assert [table[0].slices for table in tables] == [40, 40, None]
+    assert [table[0].slices for table in tables] == [100, 100, None]
 
 
-@pytest.mark.parametrize(("duration_s", "slices"), [(10, 40), (2, 8), (1, 4), (0.5, 4), (0.3, 3), (0.1, 1), (0.05, 1)])
-def test_a_slice_lasts_a_quarter_of_a_second_or_less(duration_s: float, slices: int) -> None:
+@pytest.mark.parametrize(("duration_s", "slices"), [(10, 100), (2, 20), (0.5, 5), (0.3, 4), (0.15, 3), (0.1, 2), (0.05, 1)])
+def test_a_slice_lasts_a_tenth_of_a_second_or_less(duration_s: float, slices: int) -> None:
     assert slices_of(Load(duration_s=duration_s)) == slices
 
 
@@ -79,7 +79,7 @@ def test_a_server_that_was_already_running_cannot_be_frozen() -> None:
     assert_refused(spec_of(rounds(), url="http://127.0.0.1:1/"), "cannot be frozen")
 
 
-@pytest.mark.parametrize(("kind", "slices"), [(Kind.SERVER, 40), (Kind.PROXY, 40), (Kind.CLIENT, None)])
+@pytest.mark.parametrize(("kind", "slices"), [(Kind.SERVER, 100), (Kind.PROXY, 100), (Kind.CLIENT, None)])
 def test_servers_and_proxies_take_turns(kind: Kind, slices: int | None) -> None:
     spec = spec_of(rounds())
     spec = replace(spec, targets={name: target.model_copy(update={"kind": kind}) for name, target in spec.targets.items()})

@@ -44,9 +44,9 @@ COMPARISONS = {"equal": 100, "different": 5}
 CALIBRATION_ROUNDS = 9
 BIAS_MAX = {"time": 0.01, "work": 0.1}
 """Maximum bias beyond three standard errors, as a share of the known difference. The true ratio isn't known more precisely than this."""
-WARM_UP = ("--warmup", "500ms")
-"""Options for a short warm-up. The server's speed doesn't change after its first requests. Waiting for a steady state on a noisy machine
-would take ten seconds."""
+SHORT = ("--warmup", "200ms", "--expect-body", "Hello, World!")
+"""Options for short preparations. The server's speed doesn't change after its first requests. Waiting for a steady state on a noisy machine
+would take ten seconds. Learning the response would take one second for each server."""
 WAIT_NS = 100_000
 """Known time that every server spends on a request with ``--cost time``."""
 WORK_STEPS = 8_000
@@ -193,7 +193,7 @@ def compared(setting: Setting, commands: list[str]) -> Comparison | None:
 def document(setting: Setting, commands: list[str]) -> dict[str, Any]:
     where = ["--db", str(setting.folder / "results.db"), "--export-json", "-"]
     program = str(Path(sys.executable).with_name("httpbench"))
-    found: dict[str, Any] = json.loads(output([program, "run", *commands, *WARM_UP, *setting.load, *where], (0, ROUND_INVALID)))
+    found: dict[str, Any] = json.loads(output([program, "run", *commands, *SHORT, *setting.load, *where], (0, ROUND_INVALID)))
     return found
 
 

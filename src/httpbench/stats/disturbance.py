@@ -98,11 +98,17 @@ def disturbances(evidence: Evidence) -> tuple[Disturbance, ...]:
 def is_disturbed_slice(evidence: Evidence) -> bool:
     """Return whether a slice was disturbed, by the rules for trials or by a stricter rule.
 
-    The rules for trials allow for an error of 0.03 s in the counters of cores, which is more than a tenth of a slice. But the kernel counts
-    the waiting time of each thread exactly, and the CPU time of each process to within a tick of 10 ms. The stricter rule uses these
-    counters: a slice is disturbed if other programs used at least 5% of the run's cores while the run's programs waited.
+    The rules for trials allow for an error of 0.03 s in the counters of cores, which is almost a third of a slice. But the kernel counts
+    the waiting time of each thread exactly, and stolen time and the CPU time of each process to within a tick of 10 ms. The stricter rule
+    uses these counters: a slice is disturbed if at least 5% of the run's cores were stolen, or used by other programs while the run's
+    programs waited.
     """
-    return bool(disturbances(evidence)) or sum(_taken_by_strangers(part, evidence) for part in _parts(evidence)) >= OTHERS_SHARE_MAX
+    return bool(disturbances(evidence)) or sum(_lost(part, evidence) for part in _parts(evidence)) >= OTHERS_SHARE_MAX
+
+
+def _lost(part: CoreGroup, evidence: Evidence) -> float:
+    """Return an upper bound on the share of a group's cores that strangers and other virtual machines took from the group."""
+    return _taken_by_strangers(part, evidence) + _stolen_cores(part, evidence) / part.capacity
 
 
 def _taken_by_strangers(part: CoreGroup, evidence: Evidence) -> float:
@@ -134,11 +140,15 @@ def _programs(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Distur
 
 
 def _steal(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbance]:
-    stolen = {part: sum(core.stolen for core in evidence.observed.occupancy if core.cpu in part.cpus) for part in parts}
+    stolen = {part: _stolen_cores(part, evidence) for part in parts}
     taken = {part: cores for part, cores in stolen.items() if cores >= _limit(part, evidence)}
     if taken:
         by = (Blamed(STOLEN_BY, sum(taken.values())),)
         yield Disturbance(Reason.of(ReasonKind.STOLEN, places=_places(taken)), _share(taken), by)
+
+
+def _stolen_cores(part: CoreGroup, evidence: Evidence) -> float:
+    return sum(core.stolen for core in evidence.observed.occupancy if core.cpu in part.cpus)
 
 
 def _quota(evidence: Evidence) -> Iterator[Disturbance]:

@@ -134,6 +134,15 @@ def test_a_slice_is_disturbed_by_a_known_stranger_for_which_the_target_waited(st
     assert is_disturbed(Slice(seen, 0.3, 0.3, 1.0), plan) is is_expected
 
 
+@pytest.mark.parametrize(("stolen", "is_expected"), [(0.09, True), (0.04, False)])
+def test_a_slice_is_disturbed_by_a_tick_of_stolen_time(stolen: float, is_expected: bool) -> None:
+    plan = make_plan("c/epoll/edge")
+    own = usage(0.1, 0.11)
+    core = CoreOccupancy(cpu=plan.cores.target[0], busy=0.9, stolen=stolen)
+    seen = Observed(target_usage=own, generator_usage=own, occupancy=(core,), others=Others())
+    assert is_disturbed(Slice(seen, 0.1, 0.11, 1.0), plan) is is_expected
+
+
 @pytest.mark.parametrize(
     ("mean_us", "max_ms", "slices", "completed", "is_expected"),
     [

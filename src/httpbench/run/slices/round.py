@@ -35,6 +35,9 @@ LOST_SHARE_MAX = 3.0
 """Maximum time for repeating slices and waiting, relative to the total length of the windows up to the current cycle. Each round may take
 ``BURST_S_MAX`` in addition."""
 
+REPEATS_MIN = 8
+"""Minimum number of repeated slices before httpbench judges whether repeating helps."""
+
 BURST_S_MAX = 2.5
 """Maximum time to wait for idle cores, in seconds. A program that runs for longer probably runs for the whole round."""
 
@@ -111,13 +114,15 @@ def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_distur
     """Let the targets take turns until every slice of the plan has been measured.
 
     If other programs disturb a slice, it is dropped and repeated when the cores are idle. The total time for this is limited. If the cores
-    don't become idle, no more slices are repeated. From then on, disturbed slices count, and the verdict reports the disturbance if it is
-    large enough. The throughput and latency of a slice never determine whether it is dropped.
+    don't become idle, or if more than half of the repeated slices are disturbed again, no more slices are repeated. From then on, disturbed
+    slices count, and the verdict reports the disturbance if it is large enough. The throughput and latency of a slice never determine
+    whether it is dropped.
     """
     planned = members[0].plan
     wanted, cpus = planned.slices or 1, planned.cores.measured
     cycle_s = len(members) * planned.load.duration_s / wanted
     repeats, lost_s = not accepts_disturbed, 0.0
+    repeated = in_vain = 0
     for number, order in enumerate(itertools.islice(cycles(members, seed=planned.number), wanted), 1):
         for member in order:
             if not member.takes_turns:
@@ -130,5 +135,8 @@ def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_distur
                 repeats = wait_until_quiet(cpus, min(left_s, BURST_S_MAX)) or left_s < BURST_S_MAX
                 if member.takes_turns:
                     member.take_turn()
+                    repeated += 1
+                    in_vain += member.was_disturbed
+                repeats = repeats and not (repeated >= REPEATS_MIN and in_vain > repeated / 2)
                 lost_s += time.monotonic() - begin
             member.keep()

@@ -8,15 +8,15 @@ Two equal servers take turns. The logarithm of a slice's throughput has normal n
 server shifts all its slices by another normal error with the standard deviation "start". A round takes twice the time in the column "cost"
 for starting and warming up both servers, and ``CYCLE_S`` for each cycle. The run ends by the same rule as httpbench.
 
-- ``10 s``: 40 slices, and 5 to 30 rounds. This was the rule of earlier versions.
+- ``10 s``: 10 s of slices, and 5 to 30 rounds. This was the rule of earlier versions.
 - ``now``: The number of slices depends only on the requested precision. Like all following rules, this rule makes 6 to 60 rounds.
-- ``first round``: The number of slices depends on the noise of the first eight cycles. If starts don't differ, it suffices for six rounds.
+- ``first round``: The number of slices depends on the noise of the first 20 cycles. If starts don't differ, it suffices for six rounds.
 - ``two-level``: After three rounds as in ``now``, the number of slices is √(cost of a start / cost of a slice · variance within rounds /
   variance between rounds), with both variances estimated from these rounds. This minimizes the variance for a given time (W. G. Cochran,
   *Sampling Techniques*, third edition, 1977, section 10.6).
 - ``known``: The same formula with the true variances, from the first round on.
 
-Estimates and known optima are limited to 8 to 80 slices. The Markdown table shows the mean duration of a run and, if it is below 99%, the
+Estimates and known optima are limited to 20 to 200 slices. The Markdown table shows the mean duration of a run and, if it is below 99%, the
 share of runs that reach the precision. The last line shows the highest share of runs that claim a difference, over all rows. The exit code
 is 1 if this share is significantly above 5% for the rule ``now``.
 """
@@ -42,7 +42,7 @@ SLICE_NOISE = (0.03, 0.05, 0.08)
 START_NOISE = (0.003, 0.007, 0.01, 0.02)
 START_S = (1.5, 3.5)
 """Time to start a server with a short warm-up, and until its throughput is steady, in seconds."""
-CYCLE_S = 2 * (SLICE_S + 0.09)
+CYCLE_S = 2 * (SLICE_S + 0.03)
 """Duration of a cycle with two servers, including lead-ins, drains and freezing, in seconds."""
 SERVERS = math.sqrt(2)
 """Standard deviation of a log ratio, relative to that of one server's logarithms."""
@@ -50,9 +50,9 @@ SERVERS = math.sqrt(2)
 ROUNDS = (6, 60)
 """Minimum and maximum number of rounds."""
 BEFORE_ROUNDS = (5, 30)
-BEFORE_SLICES = 40
-FIRST_CYCLES, FIRST_ROUNDS = 8, 3
-SLICES_MIN, SLICES_MAX = 8, 80
+BEFORE_SLICES = round(10 / SLICE_S)
+FIRST_CYCLES, FIRST_ROUNDS = 20, 3
+SLICES_MIN, SLICES_MAX = 20, 200
 FALSE_CLAIMS_MAX = 0.05
 
 

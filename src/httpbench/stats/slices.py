@@ -28,7 +28,7 @@ from httpbench.model import (
 )
 from httpbench.stats.disturbance import is_disturbed_slice
 from httpbench.stats.evidence import Evidence, evidence_of
-from httpbench.stats.validity import little_ratio
+from httpbench.stats.validity import little_ratio, reaches_rate
 
 PEAK_S = 0.95
 """Minimum time over which a peak of CPU use is averaged, in seconds. Over a shorter time, the value could be too high, because the kernel
@@ -72,15 +72,17 @@ def are_too_short(trial: Trial) -> bool:
     """Return whether responses take so long that slices count too many or too few of the slow ones.
 
     A server can leave some connections waiting while it responds on others. If they wait for longer than a window, waits that begin before
-    the window are missing, and each slice adds waits of its own, because all connections send at its start.
+    the window are missing, and each slice adds waits of its own, because all connections send at its start. At a fixed rate, a response that
+    takes longer than the lead-in and the window is never received inside a window, so the target seems to miss the rate.
     """
     evidence = evidence_of(trial)
     times = evidence.measurement.service_time_us if evidence else None
     if evidence is None or evidence.slices is None or times is None or times.max is None:
         return False
-    window_us = evidence.measurement.duration_s / evidence.windows * 1e6
-    ratio = little_ratio(evidence, ROUND_TRIPS_MIN) if times.max > window_us else None
-    return ratio is not None and not IN_FLIGHT_MIN <= ratio <= IN_FLIGHT_MAX
+    if times.max <= evidence.measurement.duration_s / evidence.windows * 1e6:
+        return False
+    ratio = little_ratio(evidence, ROUND_TRIPS_MIN)
+    return not reaches_rate(evidence) or (ratio is not None and not IN_FLIGHT_MIN <= ratio <= IN_FLIGHT_MAX)
 
 
 def combined(slices: Sequence[Slice], dropped: int = 0) -> Observed:

@@ -153,6 +153,11 @@ def response_size(workload: Workload, response_bytes: int | None = None) -> tupl
     return len(workload.expect.body.encode()) if workload.expect.body else workload.expect.body_bytes or 0, "bodies"
 
 
+def reaches_rate(evidence: Evidence) -> bool:
+    """Return whether the target responded at the offered rate; true if there is none."""
+    return not any(_rate_not_reached(evidence))
+
+
 def _rate_not_reached(evidence: Evidence) -> Iterator[Reason]:
     offered, measurement = evidence.load.rate_rps, evidence.measurement
     if offered is None or evidence.load.may_fail:

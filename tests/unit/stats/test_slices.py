@@ -124,7 +124,7 @@ def test_a_slice_is_disturbed_by_what_others_took_from_its_core() -> None:
     ],
 )
 def test_a_slice_is_disturbed_by_a_known_stranger_for_which_the_target_waited(stranger: Stranger, waited: float, is_expected: bool) -> None:
-    """The counters of the cores can't show such a disturbance, because they are off by up to a tenth of a slice."""
+    """The counters of the cores can't show such a disturbance, because they can be off by 0.03 s."""
     plan = make_plan("c/epoll/edge")
     (cpu,) = plan.cores.target
     assert cpu == 0
@@ -164,3 +164,16 @@ def test_slices_are_too_short_if_long_responses_are_missing_or_too_many(
     times = make_distribution(1000, mean=mean_us, max=max_ms * 1000)
     measured = make_measurement(20_000, 2.0, requests=requests, service_time_us=times)
     assert are_too_short(make_trial(make_plan(load=load, slices=slices), measurement=measured)) is is_expected
+
+
+@pytest.mark.parametrize(
+    ("achieved_rps", "max_ms", "is_expected"),
+    [(390.0, 500, True), (399.0, 500, False), (390.0, 90, False)],
+    ids=["late responses are missing", "the rate is reached", "the target is too slow"],
+)
+def test_slices_are_too_short_if_late_responses_are_missing_at_a_fixed_rate(achieved_rps: float, max_ms: float, is_expected: bool) -> None:
+    """Each of the 40 slices takes 100 ms."""
+    times = make_distribution(1600, mean=12_000, max=max_ms * 1000)
+    measured = make_measurement(achieved_rps, 4.0, service_time_us=times)
+    plan = make_plan(load=Load(rate_rps=400, duration_s=4), slices=40)
+    assert are_too_short(make_trial(plan, measurement=measured)) is is_expected

@@ -72,8 +72,8 @@ def are_too_short(trial: Trial) -> bool:
     """Return whether responses take so long that slices count too many or too few of the slow ones.
 
     A server can leave some connections waiting while it responds on others. If they wait for longer than a window, waits that begin before
-    the window are missing, and each slice adds waits of its own, because all connections send at its start. At a fixed rate, a response that
-    takes longer than the lead-in and the window is never received inside a window, so the target seems to miss the rate.
+    the window are missing, and each slice adds waits of its own, because all connections send at its start. At a fixed rate, a response
+    that takes longer than the lead-in and the window is never received inside a window, so the target seems to miss the rate.
     """
     evidence = evidence_of(trial)
     times = evidence.measurement.service_time_us if evidence else None

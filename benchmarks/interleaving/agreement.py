@@ -54,8 +54,8 @@ def cases(known_cost: str) -> tuple[Case, ...]:
         Case(("c/nginx", "golang/net-http")),
         Case(("golang/fasthttp", "rust/hyper")),
         Case(("node/cluster", "python/gunicorn-meinheld")),
-        # Java's JIT compiler works for several seconds. In slices, a server runs about twice as long for the same measured time, so it would
-        # be faster than in whole trials.
+        # Java's JIT compiler works for several seconds. In slices, a server runs up to twice as long for the same measured time, so it
+        # would be faster than in whole trials.
         Case((JAVA, hello), warmup="8s"),
         Case((large, hello)),
         Case(("c/nginx", "golang/net-http"), ("-c", "64", "--tls")),

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from httpbench.run.kinds import SLICE_OVERHEAD_S
 from httpbench.run.plan.slices import SLICE_S
 from httpbench.stats.interval import LEFT_OUT, Floats, quantile
 from httpbench.stats.precision import usual_duration_s
@@ -42,7 +43,7 @@ SLICE_NOISE = (0.03, 0.05, 0.08)
 START_NOISE = (0.003, 0.007, 0.01, 0.02)
 START_S = (1.5, 3.5)
 """Time to start a server with a short warm-up, and until its throughput is steady, in seconds."""
-CYCLE_S = 2 * (SLICE_S + 0.03)
+CYCLE_S = 2 * (SLICE_S + SLICE_OVERHEAD_S)
 """Duration of a cycle with two servers, including lead-ins, drains and freezing, in seconds."""
 SERVERS = math.sqrt(2)
 """Standard deviation of a log ratio, relative to that of one server's logarithms."""

@@ -77,16 +77,21 @@ def test_targets_take_turns_under_load_from_other_hosts(harness: Harness, tmp_pa
     own = own_results(kept)
     assert len(found) == 2 and len(own) == 4
     assert completed(own) == sum(measurement["requests"]["completed"] for measurement in found) > 0
+    assert received(own) == received(found)
     for measurement in found:
         assert len(measurement["intervals"]) == 10
-        received = sum(part["completed"] for part in measurement["intervals"])
-        assert measurement["throughput_rps"] * measurement["duration_s"] == pytest.approx(received)
-        before_window = received - measurement["requests"]["completed"]
+        assert measurement["throughput_rps"] * measurement["duration_s"] == pytest.approx(received([measurement]))
+        before_window = received([measurement]) - measurement["requests"]["completed"]
         assert 0 <= before_window <= (10 * 11 if load else 0), "an open loop's intervals include responses to requests from the lead-in"
         assert [host["name"] for host in measurement["load_hosts"]] == ["load1", "load2"]
         assert max(host["start_ms"] for host in measurement["load_hosts"]) < 200
         offered = [part["offered_rps"] for part in measurement["intervals"]]
         assert offered == ([pytest.approx(301, abs=1)] * 10 if load else [None] * 10)
+
+
+def received(results: list[dict[str, Any]]) -> int:
+    """Return the number of responses that arrived inside the windows of all slices."""
+    return sum(part["completed"] for result in results for part in result["intervals"])
 
 
 def test_a_load_host_that_is_lost_between_slices_is_named(harness: Harness, two: Lab) -> None:

@@ -102,7 +102,10 @@ impl Requests {
     /// Returns what to do with the response to the request with this index.
     #[inline]
     pub fn awaited(&self, index: u32) -> &Awaited {
-        &self.awaited[self.awaited_of[index as usize] as usize]
+        match &*self.awaited {
+            [only] => only,
+            several => &several[self.awaited_of[index as usize] as usize],
+        }
     }
 
     /// Returns what to do with the responses to all requests, without duplicates.

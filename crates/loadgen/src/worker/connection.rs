@@ -96,12 +96,24 @@ impl<S> Connection<S> {
     }
 }
 
+/// A request in flight. With many requests in flight, these compete for the CPU's cache, so times that few requests have are kept apart.
+#[derive(Clone, Copy, Default)]
+struct InSlot {
+    intended_ns: u64,
+    actual_ns: u64,
+    part: u16,
+}
+
 /// The requests in flight on one connection.
 pub struct Flight {
     pub count: u16,
     next: Slot,
     /// Requests by slot; `actual_ns` is 0 in free slots.
-    slots: Box<[Sent]>,
+    slots: Box<[InSlot]>,
+    /// Time of the first byte of each response that has begun, by slot, and 0 for all others.
+    first_bytes_ns: Box<[u64]>,
+    /// Number of responses that have begun. It is usually 0, because most responses arrive in one read. The times then aren't looked up.
+    begun: u16,
     /// A lower bound on the send times of all requests in flight. In the common case, this bound makes a scan of the slots unnecessary.
     oldest_at_least_ns: u64,
     /// Event streams by slot; empty if responses aren't event streams.
@@ -110,9 +122,10 @@ pub struct Flight {
 
 impl Flight {
     fn new(depth: u16, event_streams: bool) -> Self {
-        let slots = vec![Sent::default(); usize::from(depth)].into_boxed_slice();
+        let slots = vec![InSlot::default(); usize::from(depth)].into();
+        let first_bytes_ns = vec![0; usize::from(depth)].into();
         let streams = if event_streams { vec![EventStream::default(); usize::from(depth)] } else { Vec::new() };
-        Self { count: 0, next: 0, slots, oldest_at_least_ns: 0, streams: streams.into() }
+        Self { count: 0, next: 0, slots, first_bytes_ns, begun: 0, oldest_at_least_ns: 0, streams: streams.into() }
     }
 
     #[inline]
@@ -137,7 +150,8 @@ impl Flight {
     pub fn take(&mut self, slot: Slot, sent: Sent) {
         debug_assert!(slot == self.next && sent.actual_ns != 0);
         self.next = self.after(slot);
-        self.slots[usize::from(slot)] = sent;
+        let Sent { intended_ns, actual_ns, part, .. } = sent;
+        self.slots[usize::from(slot)] = InSlot { intended_ns, actual_ns, part };
         if self.count == 0 {
             self.oldest_at_least_ns = sent.actual_ns;
         }
@@ -147,9 +161,11 @@ impl Flight {
     /// Records that the first byte of a response has arrived, unless an earlier part of it already has.
     #[inline]
     pub fn begin_response(&mut self, slot: Slot, now_ns: u64) {
-        let sent = &mut self.slots[usize::from(slot)];
-        if sent.first_byte_ns == 0 {
-            sent.first_byte_ns = now_ns;
+        debug_assert!(self.slots[usize::from(slot)].actual_ns != 0);
+        let first_byte_ns = &mut self.first_bytes_ns[usize::from(slot)];
+        if *first_byte_ns == 0 {
+            *first_byte_ns = now_ns;
+            self.begun += 1;
         }
     }
 
@@ -157,12 +173,27 @@ impl Flight {
     pub fn free(&mut self, slot: Slot) -> Sent {
         debug_assert!(self.count > 0);
         self.count -= 1;
-        std::mem::take(&mut self.slots[usize::from(slot)])
+        let sent = self.sent(usize::from(slot));
+        self.slots[usize::from(slot)].actual_ns = 0;
+        if sent.first_byte_ns != 0 {
+            self.first_bytes_ns[usize::from(slot)] = 0;
+            self.begun -= 1;
+        }
+        sent
+    }
+
+    /// Returns the request in a slot.
+    #[inline]
+    fn sent(&self, slot: usize) -> Sent {
+        let InSlot { intended_ns, actual_ns, part } = self.slots[slot];
+        let first_byte_ns = if self.begun == 0 { 0 } else { self.first_bytes_ns[slot] };
+        Sent { intended_ns, actual_ns, first_byte_ns, part }
     }
 
     /// Returns the request in a slot and its event stream; `None` if responses aren't event streams.
     pub fn event_stream(&mut self, slot: Slot) -> Option<(Sent, &mut EventStream)> {
-        self.streams.get_mut(usize::from(slot)).map(|stream| (self.slots[usize::from(slot)], stream))
+        let sent = self.sent(usize::from(slot));
+        self.streams.get_mut(usize::from(slot)).map(|stream| (sent, stream))
     }
 
     /// Returns the last event stream of each slot, and the send time of the request in flight or 0.
@@ -182,33 +213,32 @@ impl Flight {
 
     /// Returns the requests in flight.
     pub fn requests(&self) -> impl Iterator<Item = Sent> {
-        self.slots.iter().copied().filter(|sent| sent.actual_ns != 0)
+        (0..self.slots.len()).map(|slot| self.sent(slot)).filter(|sent| sent.actual_ns != 0)
     }
 
     /// Returns the requests in flight that await their response or, if responses are event streams, their first event.
     pub fn awaited(&self) -> impl Iterator<Item = Sent> {
-        self.slots.iter().copied().enumerate().filter(|(slot, sent)| self.is_awaited(*slot, *sent)).map(|(_, sent)| sent)
+        (0..self.slots.len()).filter(|slot| self.is_awaited(*slot)).map(|slot| self.sent(slot))
     }
 
-    fn is_awaited(&self, slot: usize, sent: Sent) -> bool {
-        sent.actual_ns != 0 && self.streams.get(slot).is_none_or(|stream| !stream.has_begun(sent.actual_ns))
+    fn is_awaited(&self, slot: usize) -> bool {
+        let sent_ns = self.slots[slot].actual_ns;
+        sent_ns != 0 && self.streams.get(slot).is_none_or(|stream| !stream.has_begun(sent_ns))
     }
 
     /// Returns whether this slot contains a request that was sent before `ns` and awaits its response or first event.
     pub fn is_older_than(&self, slot: Slot, ns: u64) -> bool {
-        let sent = self.slots[usize::from(slot)];
-        sent.actual_ns < ns && self.is_awaited(usize::from(slot), sent)
+        self.slots[usize::from(slot)].actual_ns < ns && self.is_awaited(usize::from(slot))
     }
 
     /// Frees all slots and passes each request in flight to `each`.
     pub fn drain(&mut self, mut each: impl FnMut(Sent)) {
-        for slot in &mut self.slots {
-            let sent = std::mem::take(slot);
-            if sent.actual_ns != 0 {
-                each(sent);
+        for slot in 0..self.depth() {
+            if self.slots[usize::from(slot)].actual_ns != 0 {
+                each(self.free(slot));
             }
         }
-        (self.count, self.next) = (0, 0);
+        self.next = 0;
     }
 
     #[inline]

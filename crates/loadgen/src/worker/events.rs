@@ -321,8 +321,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Fails the overdue requests, which are those sent before `overdue_ns`, except for event streams that have begun. Requests that were sent later stay in flight if the protocol can abandon individual
-    /// requests. Otherwise, they fail too.
+    /// Fails the overdue requests, which are those sent before `overdue_ns`, except for event streams that have begun. Requests that were
+    /// sent later stay in flight if the protocol can abandon individual requests. Otherwise, they fail too.
     ///
     /// If all requests in flight are overdue and no data has arrived since the oldest of them was sent, the connection is considered dead
     /// and is closed.

@@ -2,7 +2,7 @@
 
 use crate::figures::events::EventStream;
 use crate::figures::recorder::Sent;
-use crate::protocol::Slot;
+use crate::protocol::{Protocol, Slot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -71,6 +71,16 @@ impl<S> Connection<S> {
     #[inline]
     pub fn has_room(&self) -> bool {
         self.left > 0 && self.flight.count < self.flight.depth() && self.state == State::Open
+    }
+
+    /// Adds a request to the connection's output, and returns its times and its part of the load. At least one slot must be free.
+    #[inline]
+    pub fn start_request<P: Protocol<Session = S>>(&mut self, protocol: &mut P, sent: Sent) -> Sent {
+        self.left -= 1;
+        let slot = self.flight.free_slot();
+        let sent = Sent { part: protocol.request(&mut self.session, slot), ..sent };
+        self.flight.take(slot, sent);
+        sent
     }
 
     /// Records that the server completed a request. This resets the count of consecutive failures.

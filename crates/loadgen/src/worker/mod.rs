@@ -65,6 +65,12 @@ impl Shared {
         Self { in_slices, tickets: requests.map(Tickets::new), ..Self::default() }
     }
 
+    /// Takes one of the requests that are left. Returns false if the run has sent all its requests.
+    #[inline]
+    fn may_send(&self) -> bool {
+        self.tickets.as_ref().is_none_or(Tickets::take)
+    }
+
     /// Tells the workers to stop. Workers that generate load notice this within 20 ms; sleeping workers wake up at once.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);

@@ -39,20 +39,12 @@ impl<P: Protocol> Worker<P> {
 
     #[inline]
     pub(super) fn fill(&mut self, index: u32, now_ns: u64) {
-        while self.connections[index as usize].has_room() && self.may_send() {
-            self.start_request(index, Sent::at(now_ns, now_ns), now_ns);
+        let Self { protocol, connections, recorder, shared, .. } = self;
+        let connection = &mut connections[index as usize];
+        let sent = Sent::at(now_ns, now_ns);
+        while connection.has_room() && shared.may_send() {
+            recorder.request_sent(connection.start_request(protocol, sent), now_ns);
         }
-    }
-
-    #[inline]
-    fn start_request(&mut self, index: u32, sent: Sent, free_ns: u64) {
-        let connection = &mut self.connections[index as usize];
-        connection.left -= 1;
-        let slot = connection.flight.free_slot();
-        let part = self.protocol.request(&mut connection.session, slot);
-        let sent = Sent { part, ..sent };
-        connection.flight.take(slot, sent);
-        self.recorder.request_sent(sent, free_ns);
     }
 
     /// Sends the requests that are due, as long as places are free.
@@ -67,19 +59,14 @@ impl<P: Protocol> Worker<P> {
                 connection.held_back += 1;
                 continue;
             }
-            if !self.may_send() {
+            if !self.shared.may_send() {
                 continue;
             }
-            self.start_request(place.index, Sent::at(intended_ns, now_ns), free_ns);
+            let sent = connection.start_request(&mut self.protocol, Sent::at(intended_ns, now_ns));
+            self.recorder.request_sent(sent, free_ns);
             self.to_flush.push(place.index);
             self.pacing.advance();
         }
-    }
-
-    /// Takes one of the requests that are left. Returns false if the run has sent all its requests.
-    #[inline]
-    fn may_send(&self) -> bool {
-        self.shared.tickets.as_ref().is_none_or(Tickets::take)
     }
 
     /// Returns whether this thread has no more requests to send. This is never the case if the run ends after a duration.

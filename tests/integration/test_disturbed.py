@@ -36,13 +36,13 @@ two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one 
 
 
 @contextmanager
-def spinner(folder: Path, cpu: int) -> Iterator[int]:
-    """Keep a CPU busy with a program called ``spinner`` until the block ends, and yield its process id."""
+def spinner(folder: Path, *cpus: int) -> Iterator[int]:
+    """Run a busy program called ``spinner`` on these CPUs until the block ends, and yield its process id."""
     program = folder / "spinner"
     if not program.exists():
         program.symlink_to("/bin/sh")
     argv = [str(program), "-c", "while :; do :; done"]
-    with subprocess.Popen(argv, preexec_fn=lambda: os.sched_setaffinity(0, {cpu})) as process:
+    with subprocess.Popen(argv, preexec_fn=lambda: os.sched_setaffinity(0, cpus)) as process:
         try:
             yield process.pid
         finally:
@@ -148,6 +148,21 @@ def test_a_disturbance_in_round_2_is_reported_and_round_2_is_repeated(harness: H
     assert min(medians[name] for name in FAST) > medians[GOOD], medians
     said = " ".join(harness.run("report", "--explain").stdout.split())
     assert re.search(rf"trials were disturbed and repeated, by .*spinner \(pid {pid}\), up to 0\.\d\d of a core in {PLANNED}", said), said
+
+
+@pytest.mark.alone
+@two_cores
+def test_a_program_that_moves_between_the_cores_disturbs_each_trial(harness: Harness, tmp_path: Path) -> None:
+    cores = partition(read_topology(), Scaling.SINGLE)
+    load = ("-c", "64", "-d", "1s", "--warmup", "200ms", "--timeout", "5s", "--rounds", "2", "--retries", "0", *ROUNDS)
+    with spinner(tmp_path, *cores.measured) as pid:
+        done = harness.run("bench", *FAST, *load, "--export-json", "-")
+        assert Path(f"/proc/{pid}").exists(), "it ran during all trials"
+    trials = [trial for result in json.loads(done.stdout)["results"] for trial in result["rounds"]]
+    assert len(trials) == 2 * len(FAST)
+    for trial in trials:
+        assert trial["verdict"]["kind"] == "disturbed", (trial["verdict"], trial["others"])
+        assert f"(pid {pid})" in json.dumps(trial["verdict"])
 
 
 @pytest.mark.alone

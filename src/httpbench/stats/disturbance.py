@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from httpbench.model import Reason, ReasonKind, Trial, Usage
-from httpbench.stats.blame import SOFTIRQ, Blamed, Taken, blame, pinned_cores, yielding_cores
+from httpbench.stats.blame import Blamed, Taken, blame, pinned_cores, yielding_cores
 from httpbench.stats.evidence import OTHERS_SHARE_MAX, THROTTLED_SHARE_MIN, Evidence, evidence_of, throttled
 
 WAIT_SHARE_MAX = 0.10
@@ -108,20 +108,7 @@ def is_disturbed_slice(evidence: Evidence) -> bool:
 
 def _lost(part: CoreGroup, evidence: Evidence) -> float:
     """Return an upper bound on the share of a group's cores that strangers and other virtual machines took from the group."""
-    return _taken_by_strangers(part, evidence) + _stolen_cores(part, evidence) / part.capacity
-
-
-def _taken_by_strangers(part: CoreGroup, evidence: Evidence) -> float:
-    """Return an upper bound on the share of a group's cores that strangers took from the group; 0 if unknown.
-
-    The kernel threads that handle the run's own network traffic don't count.
-    """
-    others = evidence.observed.others
-    if others is None or part.waited_cores is None:
-        return 0.0
-    seen = [each for each in others.strangers if part.cpus & set(each.cpus or each.cpus_allowed)]
-    used = sum(each.cores for each in seen if not each.yields and not (each.is_kernel and each.name.startswith(SOFTIRQ)))
-    return min(used, part.waited_cores) / part.capacity
+    return (_taken_by_strangers(part, evidence) + _stolen_cores(part, evidence)) / part.capacity
 
 
 def others_cores(evidence: Evidence) -> float | None:
@@ -181,7 +168,8 @@ def _wait(parts: Sequence[CoreGroup], evidence: Evidence) -> Iterator[Disturbanc
         usage, capacity, idle_threads = watched.get(part.names, (None, 1, 0))
         if usage is None or usage.cpu_wait_cores_mean is None or throttled(usage):
             continue
-        if (usage.threads or 0) > len(part.own_cpus) + idle_threads or (_others(part, evidence) or 0.0) >= _limit(part, evidence):
+        known_cause = max(_others(part, evidence) or 0.0, _taken(part, evidence) or 0.0)
+        if (usage.threads or 0) > len(part.own_cpus) + idle_threads or known_cause >= _limit(part, evidence):
             continue
         waited = usage.cpu_wait_cores_mean - _harness_cores(part.own_cpus, evidence) - _interrupts(part, evidence)
         if waited >= WAIT_SHARE_MAX * capacity:
@@ -236,20 +224,43 @@ def _taken(part: CoreGroup, evidence: Evidence) -> float | None:
     Other programs took CPU time if they ran while a thread of the group waited for a CPU. Threads of a group also wait for each other, so
     their total waiting time is only an upper bound. Programs that yield to all others took nothing.
     """
-    others = _others(part, evidence)
-    if others is None or part.waited_cores is None:
+    others, bounds = _others(part, evidence), _bounds_of_others(part, evidence)
+    if others is None or bounds is None or part.waited_cores is None:
         return others
     others = max(others - yielding_cores(evidence.observed.others, part.own_cpus), 0.0)
     on_siblings = sum(core.busy for core in evidence.observed.occupancy if core.cpu in part.cpus - part.own_cpus)
-    return min(others, on_siblings + part.waited_cores)
+    _, most = bounds
+    return max(min(others, on_siblings + part.waited_cores), min(_taken_by_strangers(part, evidence), most))
+
+
+def _taken_by_strangers(part: CoreGroup, evidence: Evidence) -> float:
+    """Return an upper bound on the CPU time that the strangers seen on a group's cores took from the group, in cores; 0 if unknown.
+
+    Kernel threads are excluded, because they may have worked on behalf of the run's programs.
+    """
+    others = evidence.observed.others
+    if others is None or part.waited_cores is None:
+        return 0.0
+    seen = [each for each in others.strangers if part.cpus & set(each.cpus or each.cpus_allowed)]
+    return min(sum(each.cores for each in seen if not each.yields and not each.is_kernel), part.waited_cores)
 
 
 def _others(part: CoreGroup, evidence: Evidence) -> float | None:
     """Return the CPU use of other programs on the cores of a group, in cores; ``None`` if unknown.
 
-    The basic result is the busy time of the cores minus the CPU time of the run's programs. The busy time never includes interrupts, but on
-    some kernels the CPU time of a process does. On such a kernel, the basic result is too low by up to the time of the interrupts. It is
-    therefore increased to the CPU time of processes that are pinned to these cores, but at most by the time of the interrupts.
+    The result is the lower bound, or the CPU use of processes that are pinned to these cores if it is larger, up to the upper bound.
+    """
+    if (bounds := _bounds_of_others(part, evidence)) is None:
+        return None
+    least, most = bounds
+    return max(least, min(pinned_cores(evidence.observed.others, part.cpus), most))
+
+
+def _bounds_of_others(part: CoreGroup, evidence: Evidence) -> tuple[float, float] | None:
+    """Return a lower and an upper bound on the CPU use of other programs on the cores of a group, in cores; ``None`` if unknown.
+
+    The lower bound is the busy time of the cores minus the CPU time of the run's programs. The busy time never includes interrupts, but on
+    some kernels the CPU time of a process does. On such a kernel, the lower bound is too low by up to the time of the interrupts.
 
     The result is unknown for a server that was already running, because httpbench can't distinguish that server from other programs.
     """
@@ -257,8 +268,7 @@ def _others(part: CoreGroup, evidence: Evidence) -> float | None:
     if part.used_cores is None or evidence.observed.target_usage is None or not cores:
         return None
     least = sum(core.busy for core in cores) - (part.used_cores + _harness_cores(part.own_cpus, evidence))
-    most = least + _interrupts(part, evidence)
-    return max(least, min(pinned_cores(evidence.observed.others, part.cpus), most), 0.0)
+    return max(least, 0.0), max(least + _interrupts(part, evidence), 0.0)
 
 
 def _parts(evidence: Evidence) -> list[CoreGroup]:

@@ -239,6 +239,28 @@ def test_interrupts_charged_to_processes_do_not_hide_other_programs() -> None:
     assert said == "other programs took 0.20 of the target's core: spin (pid 4711) 0.20"
 
 
+@pytest.mark.parametrize(
+    ("waited", "interrupts", "changes", "said"),
+    [
+        (0.148, 0.25, {}, "other programs took 0.14 of the target's core: spin (pid 4711) 0.14"),
+        (0.148, 0.25, {"cpus": (0, 1)}, "other programs took 0.14 of the target's core: spin (pid 4711) 0.14"),
+        (0.148, 0.25, {"cpus": (1,)}, None),  # it was never seen on the target's core
+        (0.04, 0.25, {}, None),  # it ran while the target slept
+        (0.148, 0.25, {"yields": True}, None),
+        (0.148, 0.25, {"is_kernel": True}, None),  # it may have worked for the target
+        (0.148, 0.04, {}, None),  # it ran elsewhere, because the target had all but 4% of its core
+    ],
+)
+def test_interrupts_do_not_hide_a_program_that_moves(waited: float, interrupts: float, changes: dict[str, Any], said: str | None) -> None:
+    """The kernel charged the interrupts to the target, which therefore seems to have used the whole core."""
+    moving: dict[str, Any] = {"cores": 0.139, "cpus_allowed": (0, 1), **changes}
+    others = Others(strangers=(make_stranger(**moving),))
+    target_usage = make_usage(1.0, cpu_wait_cores_mean=waited, threads=8)
+    usages: dict[str, Any] = {"target_usage": target_usage, "generator_usage": make_usage(0.5, cpu_wait_cores_mean=0.01)}
+    found = disturbance(trial(target_core=1.0, generator_core=0.5, interrupts=interrupts, others=others, **usages))
+    assert found == said
+
+
 def test_disturbances_do_not_depend_on_the_result() -> None:
     invalid = Verdict(kind=VerdictKind.INVALID, reasons=("no correct response",))
     assert disturbance(trial().model_copy(update={"verdict": invalid})) is None

@@ -104,7 +104,11 @@ def factor_interval(factor: float, count: int, other_count: int) -> tuple[float,
 
 
 def compared(pair: Sequence[str], design: str, asked: argparse.Namespace, folder: Path) -> float | None:
-    """Return the geometric mean of the throughput ratio of the first server to the second, over the valid rounds."""
+    """Return the geometric mean of the throughput ratio of the first server to the second, over the rounds.
+
+    A disturbed round is repeated up to twice. If all its attempts were disturbed, the last one counts. Otherwise, most comparisons beside
+    the other program would have no ratio by rounds.
+    """
     program = str(Path(sys.executable).with_name("httpbench"))
     load = ["-c", "64", "-d", asked.duration, "--warmup", asked.warmup, "--rounds", str(asked.rounds), "--retries", "2"]
     where = ["--db", str(folder / "results.db"), "--export-json", "-", "--quiet"]
@@ -117,10 +121,8 @@ def compared(pair: Sequence[str], design: str, asked: argparse.Namespace, folder
     rates: list[dict[int, float]] = []
     for name in pair:
         (result,) = (each for each in document["results"] if each["target"] == name)
-        counting = [
-            each for each in result["rounds"] if each["measurement"] and each["verdict"]["kind"] not in ("invalid", "failed", "disturbed")
-        ]
-        rates.append({each["round"]: each["measurement"]["throughput_rps"] for each in counting})
+        counting = [each for each in result["rounds"] if each["measurement"] and each["verdict"]["kind"] not in ("invalid", "failed")]
+        rates.append({each["round"]: each["measurement"]["throughput_rps"] for each in sorted(counting, key=lambda one: one["attempt"])})
     logs = [math.log(rates[0][number] / rates[1][number]) for number in rates[0].keys() & rates[1].keys()]
     return math.exp(statistics.mean(logs)) if logs else None
 

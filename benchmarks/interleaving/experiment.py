@@ -11,9 +11,9 @@ over the repetitions, with its 95% interval (from the chi-squared distribution).
 with its 95% interval (from the F distribution). The other program uses all the CPU time it can get, on any core, for a random time of 0.2
 to 2 s, and then sleeps for a random time in the same range.
 
-Twenty repetitions of five pairs take several hours. The output is a Markdown table. The exit code is 1 if the interval of a ratio lies above
-1 without the other program, or doesn't lie below one half beside it. On a quiet machine, servers whose starts differ much have the same
-noise in both designs, so the estimate itself is above 1 in half of all cases.
+Twenty repetitions of five pairs take several hours. The output is a Markdown table. The exit code is 1 if the interval of a ratio is above
+1 without the other program, or reaches one half beside it. On a quiet machine, servers whose starts differ much have the same noise in both
+designs, so the estimate itself is above 1 in half of all cases.
 """
 
 from __future__ import annotations

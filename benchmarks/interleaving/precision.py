@@ -114,7 +114,7 @@ def simulated(setting: Setting, rule: Rule, rounds_min: int, rounds_max: int) ->
     seconds, running = np.zeros(setting.runs), np.ones(setting.runs, dtype=bool)
     reached = claimed = 0
     for rounds in range(rounds_min, rounds_max + 1):
-        low, high = bounds(made.ratios[running, :rounds])
+        low, high = bounds(made.ratios[running, :rounds], setting.slice_noise**2 / made.slices[running, :rounds])
         enough = np.expm1((high - low) / 2) <= setting.half_width
         ends = enough | (rounds == rounds_max)
         reached += int(enough.sum())
@@ -125,11 +125,15 @@ def simulated(setting: Setting, rule: Rule, rounds_min: int, rounds_max: int) ->
     return float(seconds.mean()), reached / setting.runs, claimed / setting.runs
 
 
-def bounds(ratios: Floats) -> tuple[Floats, Floats]:
-    """Return the bounds of the interval of each row, as :func:`httpbench.stats.paired.compare` computes them."""
+def bounds(ratios: Floats, explained: Floats) -> tuple[Floats, Floats]:
+    """Return the bounds of the interval of each row, as :func:`httpbench.stats.paired.compare` computes them.
+
+    ``explained`` is the variance that slices explain, which is assumed to be known exactly.
+    """
     rounds = ratios.shape[1]
     ascending, left_out = np.sort(ratios, axis=1), rounds // LEFT_OUT
-    reach = quantile(rounds) * ratios.std(axis=1, ddof=1) / math.sqrt(rounds)
+    variance = np.maximum(ratios.var(axis=1, ddof=1), explained.mean(axis=1))
+    reach = quantile(rounds) * np.sqrt(variance / rounds)
     return ascending[:, : rounds - left_out].mean(axis=1) - reach, ascending[:, left_out:].mean(axis=1) + reach
 
 

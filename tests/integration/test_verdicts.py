@@ -59,7 +59,7 @@ def test_a_target_that_stands_still_does_not_win_by_its_p99(harness: Harness) ->
     assert re.search(r"p99 is not compared: test/varying/stalls stalled \d+ times in a round, longest \d+(\.\d+)? ms", said), said
     assert "p99 hides stalls, which `--rate` shows: test/varying/stalls stalled" in said
     p99_us = {
-        result["target"]: result["rounds"][0]["measurement"]["response_time_us"]["p99"]
+        result["target"]: median(each["measurement"]["response_time_us"]["p99"] for each in result["rounds"])
         for result in results(harness, *targets[:2], *load[:-2], "--rate", "5000")
     }
     assert p99_us["test/varying/stalls"] > 30_000 > p99_us["test/varying/slow"]

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from httpbench.model import BETWEEN_EVENTS, FIRST_BYTE, FIRST_EVENT, Trial
 from httpbench.stats.histogram import RESOLUTION
 from httpbench.stats.paired import Rounds, by_round
+from httpbench.stats.slice_noise import Slices, slices_of
 from httpbench.stats.summary import cpu_us_per_request, rss_bytes_peak, throughput_rps
+
+
+def _throughput(trial: Trial) -> float | None:
+    return throughput_rps(trial.measurement) if trial.measurement else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,10 @@ class Figure:
     def rounds(self, trials: Iterable[Trial]) -> Rounds:
         """Return the value of each round that counts and has a value."""
         return by_round(trials, self.of)
+
+    def slices(self, trials: Iterable[Trial]) -> Slices:
+        """Return the value of each slice. Only throughput has values of slices whose mean is the value of the round."""
+        return slices_of(trials) if self.of is _throughput else {}
 
     def resolution_of(self, trials: Iterable[Trial]) -> float:
         """Return the relative resolution of the values that these trials recorded.
@@ -51,7 +60,7 @@ def _latency(field: str) -> Figure:
     return Figure(name, lambda trial: trial.measurement.latency_us(field) if trial.measurement else None, RESOLUTION, is_latency=True)
 
 
-THROUGHPUT = Figure("throughput_rps", lambda trial: throughput_rps(trial.measurement) if trial.measurement else None)
+THROUGHPUT = Figure("throughput_rps", _throughput)
 P99 = _latency("p99")
 CPU = Figure("cpu_us_per_request", cpu_us_per_request)
 WALL = Figure("wall_s", lambda trial: trial.client.whole.wall_s if trial.client else None)

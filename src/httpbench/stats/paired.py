@@ -27,7 +27,6 @@ from httpbench.stats.interval import (
     nearest_to_zero,
     p_value,
     quantile,
-    standard_error,
 )
 
 Rounds = Mapping[int, float]
@@ -60,7 +59,8 @@ class Comparison(Frozen):
     p_adjusted: float | None
     """p-value after Holm's correction for all comparisons of the same table. Null: fewer than three rounds."""
     log_deviation: float | None = None
-    """Standard deviation of the logarithm of one round's ratio. Null: fewer than three rounds."""
+    """Standard deviation of the logarithm of one round's ratio. For throughput in slices, it is at least what the noise of slices explains.
+    Null: fewer than three rounds."""
     freedom: float | None = None
     """Degrees of freedom of ``log_deviation``. Null: fewer than three rounds."""
     p_rank: float | None
@@ -82,9 +82,10 @@ def by_round(trials: Iterable[Trial], figure: Callable[[Trial], float | None]) -
     return {trial.plan.round: value for trial in trials if trial.verdict.counts and (value := figure(trial)) is not None}
 
 
-def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison | None:
+def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0, explained: float = 0.0) -> Comparison | None:
     """Compare two targets over their common rounds; ``None`` if no round has results above zero for both targets.
 
+    ``explained`` is a lower bound on the variance of a round's log ratio (:func:`httpbench.stats.slice_noise.explained_variance`).
     ``resolution`` is the relative resolution of the recorded values. Smaller differences count as zero, and the interval is widened by the
     resolution on both sides. Otherwise, the interval of three rounds in the same histogram bucket would have a width of zero.
     """
@@ -94,8 +95,8 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
     rounds = len(ratios)
     p = interval = log_deviation = freedom = None
     if rounds >= ROUNDS_MIN:
-        log_deviation, freedom = float(ratios.std(ddof=1)), float(rounds - 1)
-        error = standard_error(ratios)
+        log_deviation, freedom = deviation(ratios, explained), float(rounds - 1)
+        error = log_deviation / math.sqrt(rounds)
         p = p_value(distance(ratios, resolution), error, freedom)
         interval = around(*centers(ratios), quantile(rounds) * error + resolution)
     return Comparison(
@@ -108,6 +109,11 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0) -> Comparison
         freedom=freedom,
         p_rank=rank_test(ratios),
     )
+
+
+def deviation(ratios: Floats, explained: float) -> float:
+    """Return the standard deviation of the log ratios of rounds, but at least the one that slices explain."""
+    return math.sqrt(max(float(ratios.var(ddof=1)), explained))
 
 
 def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:

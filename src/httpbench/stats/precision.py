@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from httpbench.model import Trial
-from httpbench.stats.interval import ROUNDS_MIN, Floats, between_centers, centers, quantile, rounds_for, standard_error
-from httpbench.stats.paired import Rounds, by_round, log_ratios
+from httpbench.stats.interval import ROUNDS_MIN, Floats, between_centers, centers, quantile, rounds_for
+from httpbench.stats.paired import Rounds, by_round, deviation, log_ratios
+from httpbench.stats.slice_noise import Slices, explained_variance, slices_of
 from httpbench.stats.summary import cells
 
 DURATION_S = 10
@@ -73,7 +74,7 @@ def widest(trials: Sequence[Trial], baseline: str) -> Width | None:
 
     Targets without a valid round are left out.
     """
-    widths = [_width(logs, is_ratio=is_ratio) for logs, is_ratio in _samples(trials, baseline)]
+    widths = [_width(*sample) for sample in _samples(trials, baseline)]
     known = [width for width in widths if width is not None]
     return max(known, key=lambda width: width.half_width) if known and len(known) == len(widths) else None
 
@@ -87,25 +88,29 @@ def _headline(trial: Trial) -> float | None:
     return times.p99 if times else None
 
 
-def _samples(trials: Sequence[Trial], baseline: str) -> list[tuple[Floats, bool]]:
-    """Return, for each interval, the logarithms of the values of all rounds, and whether these values are ratios."""
-    tables: dict[object, dict[str, Rounds]] = {}
+def _samples(trials: Sequence[Trial], baseline: str) -> list[tuple[Floats, float, bool]]:
+    """Return, for each interval, the logarithms of the values of all rounds, their least variance, and whether these values are ratios."""
+    tables: dict[object, dict[str, tuple[Rounds, Slices]]] = {}
     for cell in cells(trials):
         if figures := headline(cell):
-            tables.setdefault(cell[0].plan.cell[1:], {})[cell[0].plan.target] = figures
+            planned = cell[0].plan
+            slices = slices_of(cell) if planned.load.rate_rps is None else {}
+            tables.setdefault(planned.cell[1:], {})[planned.target] = figures, slices
     samples = []
     for rows in tables.values():
         theirs = rows.get(baseline)
         if len(rows) == 1 or theirs is None:
-            samples += [(np.log(np.array(list(figures.values()))), False) for figures in rows.values()]
+            samples += [(np.log(np.array(list(figures.values()))), 0.0, False) for figures, _ in rows.values()]
         else:
-            samples += [(log_ratios(figures, theirs), True) for target, figures in rows.items() if target != baseline]
+            others = [row for target, row in rows.items() if target != baseline]
+            samples += [(log_ratios(row[0], theirs[0]), explained_variance(row[1], theirs[1]), True) for row in others]
     return samples
 
 
-def _width(logs: Floats, *, is_ratio: bool) -> Width | None:
+def _width(logs: Floats, explained: float, is_ratio: bool) -> Width | None:
     if len(logs) < ROUNDS_MIN:
         return None
     low, high = centers(logs) if is_ratio else (0.0, 0.0)
-    reach = (high - low) / 2 + quantile(len(logs)) * standard_error(logs)
-    return Width(math.expm1(reach), len(logs), float(logs.std(ddof=1)), is_ratio)
+    log_deviation = deviation(logs, explained)
+    reach = (high - low) / 2 + quantile(len(logs)) * log_deviation / math.sqrt(len(logs))
+    return Width(math.expm1(reach), len(logs), log_deviation, is_ratio)

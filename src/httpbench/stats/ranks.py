@@ -44,7 +44,8 @@ from httpbench.stats.interval import (
     p_value,
     student,
 )
-from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, distance, holm, log_ratios, rank_test
+from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, deviation, distance, holm, log_ratios, rank_test
+from httpbench.stats.slice_noise import Slices, explained_variance
 
 ROWS_MIN = 4
 """Minimum number of rows for estimating the noise of each row. With fewer rows, each pair is compared separately."""
@@ -118,9 +119,12 @@ class Pair:
 class AllPairs:
     """All pairs of rows of a table, tested together with Holm's correction. Higher results are better."""
 
-    def __init__(self, rows: Sequence[Rounds], resolution: float = 0.0) -> None:
-        """Test all pairs of ``rows``, which contain results by round. ``resolution`` is the relative resolution of the recorded values."""
-        self._pairs = {(pair.one, pair.other): pair for pair in _pairs(rows, resolution)}
+    def __init__(self, rows: Sequence[Rounds], resolution: float = 0.0, slices: Sequence[Slices] = ()) -> None:
+        """Test all pairs of ``rows``, which contain results by round. ``resolution`` is the relative resolution of the recorded values.
+
+        ``slices`` contains the slices of each row if the results are throughput in slices.
+        """
+        self._pairs = {(pair.one, pair.other): pair for pair in _pairs(rows, resolution, slices)}
         self._p = {key: pair.p(len(pair.logs)) for key, pair in self._pairs.items()}
         self._adjusted = dict(zip(self._p, holm(list(self._p.values())), strict=True))
 
@@ -191,13 +195,14 @@ def pooled(rows: Sequence[Rounds]) -> list[int]:
     return kept[max(kept, key=lambda rounds: (len(kept[rounds]) * len(rounds), len(kept[rounds]), sorted(rounds)))]
 
 
-def _pairs(rows: Sequence[Rounds], resolution: float) -> Iterator[Pair]:
+def _pairs(rows: Sequence[Rounds], resolution: float, slices: Sequence[Slices]) -> Iterator[Pair]:
     common = set.intersection(*(set(row) for row in rows)) if rows else set()
     if len(rows) < ROWS_MIN or len(common) < ROUNDS_MIN or min(row[number] for row in rows for number in common) <= 0:
         for one, other in combinations(range(len(rows)), 2):
             ratios = log_ratios(rows[one], rows[other])
             if len(ratios) >= ROUNDS_MIN:
-                yield Pair(one, other, ratios, (float(ratios.var(ddof=1)),), (0.0,), resolution)
+                explained = explained_variance(slices[one], slices[other]) if slices else 0.0
+                yield Pair(one, other, ratios, (deviation(ratios, explained) ** 2,), (0.0,), resolution)
         return
     logs = np.log(np.array([[row[number] for number in sorted(common)] for row in rows], dtype=np.float64))
     variances, priors = (found.tolist() for found in moderated(logs))

@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from httpbench.run.kinds import SLICE_OVERHEAD_S
 from httpbench.run.plan.slices import SLICE_S
-from httpbench.stats.interval import LEFT_OUT, Floats, quantile
+from httpbench.stats.interval import LEFT_OUT, Floats, quantile, student
 from httpbench.stats.precision import usual_duration_s
 
 Counts = npt.NDArray[np.int64]
@@ -81,6 +81,9 @@ class Runs:
     ratios: Floats
     slices: Counts
 
+
+NORMAL = student(math.inf)
+"""Half-width of a 95% interval if the variance is known, in standard errors."""
 
 Rule = Callable[[Setting, np.random.Generator], Runs]
 
@@ -132,8 +135,7 @@ def bounds(ratios: Floats, explained: Floats) -> tuple[Floats, Floats]:
     """
     rounds = ratios.shape[1]
     ascending, left_out = np.sort(ratios, axis=1), rounds // LEFT_OUT
-    variance = np.maximum(ratios.var(axis=1, ddof=1), explained.mean(axis=1))
-    reach = quantile(rounds) * np.sqrt(variance / rounds)
+    reach = np.maximum(quantile(rounds) * ratios.std(axis=1, ddof=1), NORMAL * np.sqrt(explained.mean(axis=1))) / math.sqrt(rounds)
     return ascending[:, : rounds - left_out].mean(axis=1) - reach, ascending[:, left_out:].mean(axis=1) + reach
 
 

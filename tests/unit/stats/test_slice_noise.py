@@ -54,7 +54,7 @@ def claims(rounds: int, slices: int, start: float, *, slice_noise: float = SLICE
 @pytest.mark.parametrize("rounds", [3, 5])
 def test_equal_servers_differ_much_more_rarely_if_starts_add_no_noise(rounds: int, slices: int) -> None:
     plain, floored = claims(rounds, slices, start=0.0)
-    assert floored < 0.01
+    assert floored < 0.03
     assert plain > 0.035
 
 
@@ -64,11 +64,11 @@ def test_equal_servers_differ_in_at_most_5_percent_of_runs_if_starts_differ(roun
     assert floored < 0.06
 
 
-def test_five_rounds_of_100_slices_find_5_percent_in_three_of_four_runs() -> None:
+def test_five_rounds_of_100_slices_find_5_percent_almost_as_often() -> None:
     """The means of the rounds of each server vary by 2%."""
     plain, floored = claims(5, 100, start=0.0, slice_noise=0.2, difference=math.log(1.05))
     assert plain > 0.79
-    assert floored > 0.73
+    assert floored > 0.78
 
 
 @pytest.mark.parametrize("slices", [6, 20, 100])
@@ -81,15 +81,23 @@ def test_the_explained_variance_is_that_of_the_mean_of_a_round(slices: int) -> N
 def test_a_steady_change_of_the_machine_cancels_out() -> None:
     """The order is A B B A, so the first target is ahead in one cycle and behind in the next."""
     drift = np.tile([0.05, -0.05], 10)
-    assert explained_variance({0: drift}, {0: np.zeros(20)}) == pytest.approx(0, abs=1e-12)
+    rounds = range(5)
+    assert explained_variance(dict.fromkeys(rounds, drift), dict.fromkeys(rounds, np.zeros(20))) == pytest.approx(0, abs=1e-12)
+    assert explained_variance(dict.fromkeys(rounds, np.sort(drift)), dict.fromkeys(rounds, np.zeros(20))) > 1e-4
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs"), [([], []), ([0.1, 0.2], [0.0, 0.1]), ([0.1, 0.2, 0.3], [0.0] * 3), ([0.1, 0.5] * 3, [0.0] * 4)]
 )
 def test_too_few_or_unequal_slices_explain_nothing(ours: list[float], theirs: list[float]) -> None:
-    assert explained_variance({0: np.array(ours)}, {0: np.array(theirs)}) == 0
-    assert explained_variance({0: np.zeros(8)}, {1: np.ones(8)}) == 0
+    rounds = range(5)
+    assert explained_variance(dict.fromkeys(rounds, np.array(ours)), dict.fromkeys(rounds, np.array(theirs))) == 0
+
+
+def test_too_few_common_rounds_explain_nothing() -> None:
+    noise, even = np.array([0.1, 0.1, -0.1, -0.1]), np.zeros(4)
+    assert explained_variance(dict.fromkeys(range(2), noise), dict.fromkeys(range(5), even)) == 0
+    assert explained_variance(dict.fromkeys(range(3), noise), dict.fromkeys(range(5), even)) > 0
 
 
 @given(st.lists(st.floats(1e3, 1e5), min_size=3, max_size=12), st.floats(0, 0.1))

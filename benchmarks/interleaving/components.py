@@ -23,10 +23,9 @@ import numpy as np
 from httpbench.model import Load, Trial
 from httpbench.report.data.read_json import read_export
 from httpbench.stats.interval import ROUNDS_MIN, Floats
+from httpbench.stats.slice_noise import Slices, slices_of
 
 SLICES_MIN = 6
-Slices = dict[int, Floats]
-"""Logarithms of a target's throughput in each slice, by round number."""
 
 
 def main() -> None:
@@ -44,15 +43,13 @@ def main() -> None:
 
 def tables(trials: Sequence[Trial]) -> dict[tuple[str, Load], list[Slices]]:
     """Return the slices of each target, by the name and the load of its table."""
-    cells: dict[tuple[str, Load], dict[str, Slices]] = {}
+    cells: dict[tuple[str, Load], dict[str, dict[int, Floats]]] = {}
     for trial in trials:
-        planned, measured = trial.plan, trial.measurement
-        if planned.slices is None or measured is None or not trial.verdict.counts:
-            continue
-        rates = [part.completed / part.duration_s for part in measured.intervals]
-        if len(rates) >= SLICES_MIN and min(rates) > 0:
+        planned = trial.plan
+        logs = slices_of([trial]).get(planned.round)
+        if logs is not None and len(logs) >= SLICES_MIN:
             name = f"{planned.workload}, {planned.load.connections} connections, {planned.scaling}"
-            cells.setdefault((name, planned.load), {}).setdefault(planned.target, {})[planned.round] = np.log(rates)
+            cells.setdefault((name, planned.load), {}).setdefault(planned.target, {})[planned.round] = logs
     return {table: list(targets.values()) for table, targets in cells.items()}
 
 

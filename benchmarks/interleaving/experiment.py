@@ -107,7 +107,7 @@ def factor_interval(factor: float, count: int, other_count: int) -> tuple[float,
 def compared(pair: Sequence[str], design: str, asked: argparse.Namespace, folder: Path) -> float | None:
     """Return the geometric mean of the throughput ratio of the first server to the second, over the rounds.
 
-    A disturbed round is repeated up to twice. If all its attempts were disturbed, the last one counts. Otherwise, most comparisons beside
+    A disturbed round is repeated up to twice. If all its attempts were disturbed, the last one counts. Otherwise, some comparisons beside
     the other program would have no ratio by rounds.
     """
     program = str(Path(sys.executable).with_name("httpbench"))

@@ -19,9 +19,8 @@ from httpbench.stats.figures import CPU, FIRST, MEMORY_READY, P99, READY, READY_
 from httpbench.stats.gates import lost_rounds
 from httpbench.stats.interval import LEFT_OUT, ROUNDS_MIN
 from httpbench.stats.overhead import Difference, overhead
-from httpbench.stats.paired import Comparison, Rounds, compare
+from httpbench.stats.paired import Comparison, Rounds
 from httpbench.stats.ranks import AllPairs, RankRange, pooled
-from httpbench.stats.slice_noise import explained_variance
 from httpbench.stats.stalls import hidden_stalls
 from httpbench.stats.summary import cells, last_attempts, overall
 
@@ -228,8 +227,7 @@ def _is_faster(group: Group, proxy: Row, baseline: Row) -> bool:
     This means that it served more requests than the baseline or, at a rate, had a lower p50. It requires at least three rounds.
     """
     if group.load.rate_rps is None:
-        explained = explained_variance(THROUGHPUT.slices(proxy.trials), THROUGHPUT.slices(baseline.trials))
-        found = compare(THROUGHPUT.rounds(proxy.trials), THROUGHPUT.rounds(baseline.trials), THROUGHPUT.resolution, explained)
+        found = THROUGHPUT.compare(proxy.trials, baseline.trials)
         return found is not None and found.interval is not None and found.interval.low > 1
     added = overhead(proxy.trials, baseline.trials).get("p50")
     return added is not None and added.us_interval is not None and added.us_interval.high < 0
@@ -246,9 +244,7 @@ def comparisons(group: Group, figure: Figure, pairs: Sequence[tuple[Row, Row]]) 
             return None
         if ours.target.id in places and theirs.target.id in places:
             return tested.comparison(places[ours.target.id], places[theirs.target.id])
-        resolution = figure.resolution_of((*ours.trials, *theirs.trials))
-        explained = explained_variance(figure.slices(ours.trials), figure.slices(theirs.trials))
-        found = compare(figure.rounds(ours.trials), figure.rounds(theirs.trials), resolution, explained)
+        found = figure.compare(ours.trials, theirs.trials)
         if found is None or found.p is None:
             return found
         return found.model_copy(update={"p_adjusted": min(found.p * math.comb(len(group.rows), 2), 1.0)})

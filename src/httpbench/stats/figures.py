@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from httpbench.model import BETWEEN_EVENTS, FIRST_BYTE, FIRST_EVENT, Trial
 from httpbench.stats.histogram import RESOLUTION
-from httpbench.stats.paired import Rounds, by_round
-from httpbench.stats.slice_noise import Slices, slices_of
+from httpbench.stats.paired import Comparison, Rounds, by_round, compare
+from httpbench.stats.slice_noise import Slices, explained_variance, slices_of
 from httpbench.stats.summary import cpu_us_per_request, rss_bytes_peak, throughput_rps
-
-
-def _throughput(trial: Trial) -> float | None:
-    return throughput_rps(trial.measurement) if trial.measurement else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +26,21 @@ class Figure:
     step: float | None = None
     """Distance between the values that can be recorded, in the unit of the values, or ``None`` if it is small."""
 
+    has_slices: bool = False
+    """Whether each slice has a value of its own, and the mean of these values is the value of the round."""
+
     def rounds(self, trials: Iterable[Trial]) -> Rounds:
         """Return the value of each round that counts and has a value."""
         return by_round(trials, self.of)
 
     def slices(self, trials: Iterable[Trial]) -> Slices:
-        """Return the value of each slice. Only throughput has values of slices whose mean is the value of the round."""
-        return slices_of(trials) if self.of is _throughput else {}
+        """Return the logarithms of the values of slices, by round; empty for a result without such values."""
+        return slices_of(trials) if self.has_slices else {}
+
+    def compare(self, ours: Sequence[Trial], theirs: Sequence[Trial]) -> Comparison | None:
+        """Compare two targets by this result. ``None`` if no round has values above zero for both targets."""
+        explained = explained_variance(self.slices(ours), self.slices(theirs))
+        return compare(self.rounds(ours), self.rounds(theirs), self.resolution_of((*ours, *theirs)), explained)
 
     def resolution_of(self, trials: Iterable[Trial]) -> float:
         """Return the relative resolution of the values that these trials recorded.
@@ -60,7 +64,7 @@ def _latency(field: str) -> Figure:
     return Figure(name, lambda trial: trial.measurement.latency_us(field) if trial.measurement else None, RESOLUTION, is_latency=True)
 
 
-THROUGHPUT = Figure("throughput_rps", _throughput)
+THROUGHPUT = Figure("throughput_rps", lambda trial: throughput_rps(trial.measurement) if trial.measurement else None, has_slices=True)
 P99 = _latency("p99")
 CPU = Figure("cpu_us_per_request", cpu_us_per_request)
 WALL = Figure("wall_s", lambda trial: trial.client.whole.wall_s if trial.client else None)

@@ -95,7 +95,7 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0, explained: fl
     rounds = len(ratios)
     p = interval = log_deviation = freedom = None
     if rounds >= ROUNDS_MIN:
-        log_deviation, freedom = deviation(ratios, explained), float(rounds - 1)
+        log_deviation, freedom = math.sqrt(variance(ratios, explained)), float(rounds - 1)
         error = log_deviation / math.sqrt(rounds)
         p = p_value(distance(ratios, resolution), error, freedom)
         interval = around(*centers(ratios), quantile(rounds) * error + resolution)
@@ -111,9 +111,9 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0, explained: fl
     )
 
 
-def deviation(ratios: Floats, explained: float) -> float:
-    """Return the standard deviation of the log ratios of rounds, but at least the one that slices explain."""
-    return math.sqrt(max(float(ratios.var(ddof=1)), explained))
+def variance(ratios: Floats, explained: float) -> float:
+    """Return the variance of the log ratios of rounds, but at least the one that slices explain."""
+    return max(float(ratios.var(ddof=1)), explained)
 
 
 def log_ratios(ours: Rounds, theirs: Rounds) -> Floats:

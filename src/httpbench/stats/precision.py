@@ -19,7 +19,7 @@ import numpy as np
 
 from httpbench.model import Trial
 from httpbench.stats.interval import ROUNDS_MIN, Floats, between_centers, centers, quantile, rounds_for
-from httpbench.stats.paired import Rounds, by_round, deviation, log_ratios
+from httpbench.stats.paired import Rounds, by_round, log_ratios, variance
 from httpbench.stats.slice_noise import Slices, explained_variance, slices_of
 from httpbench.stats.summary import cells
 
@@ -111,6 +111,6 @@ def _width(logs: Floats, explained: float, is_ratio: bool) -> Width | None:
     if len(logs) < ROUNDS_MIN:
         return None
     low, high = centers(logs) if is_ratio else (0.0, 0.0)
-    log_deviation = deviation(logs, explained)
+    log_deviation = math.sqrt(variance(logs, explained))
     reach = (high - low) / 2 + quantile(len(logs)) * log_deviation / math.sqrt(len(logs))
     return Width(math.expm1(reach), len(logs), log_deviation, is_ratio)

@@ -44,7 +44,7 @@ from httpbench.stats.interval import (
     p_value,
     student,
 )
-from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, deviation, distance, holm, log_ratios, rank_test
+from httpbench.stats.paired import ROUNDING, ROUNDS_PATIENCE, Comparison, Rounds, distance, holm, log_ratios, rank_test, variance
 from httpbench.stats.slice_noise import Slices, explained_variance
 
 ROWS_MIN = 4
@@ -202,7 +202,7 @@ def _pairs(rows: Sequence[Rounds], resolution: float, slices: Sequence[Slices]) 
             ratios = log_ratios(rows[one], rows[other])
             if len(ratios) >= ROUNDS_MIN:
                 explained = explained_variance(slices[one], slices[other]) if slices else 0.0
-                yield Pair(one, other, ratios, (deviation(ratios, explained) ** 2,), (0.0,), resolution)
+                yield Pair(one, other, ratios, (variance(ratios, explained),), (0.0,), resolution)
         return
     logs = np.log(np.array([[row[number] for number in sorted(common)] for row in rows], dtype=np.float64))
     variances, priors = (found.tolist() for found in moderated(logs))

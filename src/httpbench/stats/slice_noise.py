@@ -1,4 +1,4 @@
-"""Compute how much two targets must differ between rounds, judging by how much they differ between the slices within rounds.
+"""Compute how much the ratio of two targets must vary between rounds, judging by how much it varies between slices within rounds.
 
 By chance, the few rounds of a comparison may agree much better than rounds usually do. Student's t allows for that, but no more than it has
 to: one in twenty comparisons of equal servers claims a difference, nearly always because its rounds agreed by chance. The many slices

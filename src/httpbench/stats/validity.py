@@ -187,14 +187,21 @@ def _balance_in_slices(measurement: Measurement, arrivals: Arrivals) -> float:
     A window gains responses to requests that were due before its start, and loses responses that arrive after its end. On average, gains
     and losses are equal. In a single slice, they can differ widely, because a stall of 150 ms lasts longer than half a window. The variance
     over slices shows how large this effect is. A target that is too slow for the rate lacks responses in every slice, so the variance stays
-    small. The number of Poisson arrivals has a variance equal to its mean. This part of the variance is subtracted, because it isn't caused
-    by the edges of windows.
+    small.
+
+    The number of Poisson arrivals has a variance equal to its mean. This part of the variance isn't caused by the edges of windows, so it
+    is subtracted. Without stalls, nothing is left, because such arrivals also vary at the edges: if requests are in flight for 20 ms, the
+    losses are the arrivals of the last 20 ms, and the gains are those of the 20 ms before the window. Their variance is their number.
     """
     counts = [interval.completed for interval in measurement.intervals]
     if len(counts) < 2:
         return 0.0
-    by_chance = statistics.mean(counts) if arrivals is Arrivals.POISSON else 0.0
-    return BALANCE_ERRORS * math.sqrt(len(counts) * max(statistics.variance(counts) - by_chance, 0.0))
+    variance = len(counts) * statistics.variance(counts)
+    if arrivals is Arrivals.POISSON:
+        requests, received = measurement.requests, sum(counts)
+        lost, gained = (requests.sent or 0) - requests.completed, received - requests.completed
+        variance = max(variance - received, 0.0) + max(lost, 0) + max(gained, 0)
+    return BALANCE_ERRORS * math.sqrt(variance)
 
 
 def is_achieved(due: float, responses: float) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import heapq
+from random import Random
 from typing import Any
 
 import pytest
@@ -201,6 +203,41 @@ def test_a_slice_may_lose_responses_that_a_stall_delays(counts: list[int], arriv
     requests = Requests(sent=30_000, completed=sum(counts), ok=sum(counts))
     measurement = make_measurement(sum(counts) / 3, 3.0).model_copy(update={"intervals": intervals, "requests": requests})
     assert kind_of(make_evidence(0.2, 0.2, load=load, measurement=measurement, slices=len(counts))) is kind
+
+
+def in_slices(rate: float, response_s: float, workers: int, seed: int) -> Evidence:
+    """Return evidence from ten slices of 100 ms of Poisson arrivals. Each worker responds to one request at a time."""
+    random, counts, completed, sent = Random(seed), [], 0, 0
+    for _ in range(10):
+        start_s = random.uniform(response_s, 3 * response_s)
+        now_s, free_s = random.expovariate(rate), [0.0] * workers
+        received = 0
+        while now_s < start_s + 0.1:
+            done_s = max(now_s, heapq.heappop(free_s)) + response_s
+            heapq.heappush(free_s, done_s)
+            received += start_s <= done_s < start_s + 0.1
+            completed += start_s <= now_s and done_s < start_s + 0.1
+            sent += start_s <= now_s
+            now_s += random.expovariate(rate)
+        counts.append(received)
+    load = Load(connections=64, rate_rps=rate, duration_s=1, arrivals=Arrivals.POISSON)
+    intervals = tuple(Interval(start_s=0.1 * number, duration_s=0.1, completed=count) for number, count in enumerate(counts))
+    requests = Requests(sent=sent, completed=completed, ok=completed)
+    measurement = make_measurement(sum(counts), 1.0).model_copy(update={"intervals": intervals, "requests": requests})
+    return make_evidence(0.2, 0.2, load=load, measurement=measurement, slices=10)
+
+
+@pytest.mark.parametrize(("rate", "response_s"), [(100, 0.02), (100, 0.05), (1_000, 0.02), (10_000, 0.001), (1_000, 0.0)])
+def test_responses_that_are_late_by_chance_do_not_make_slices_invalid(rate: float, response_s: float) -> None:
+    """At 100 requests/s and 20 ms per response, for example, a fifth of the responses arrive after their window."""
+    kinds = [kind_of(in_slices(rate, response_s, 64, seed)) for seed in range(200)]
+    assert kinds.count(VerdictKind.INVALID) <= 2
+
+
+@pytest.mark.parametrize("missing", [0.08, 0.15, 0.5])
+def test_slices_show_that_a_target_is_too_slow_for_poisson_arrivals(missing: float) -> None:
+    kinds = [kind_of(in_slices(10_000, 4 / ((1 - missing) * 10_000), 4, seed)) for seed in range(20)]
+    assert kinds.count(VerdictKind.INVALID) == 20
 
 
 def with_ratio(ratio: float, **changes: Any) -> Evidence:

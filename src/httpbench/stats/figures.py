@@ -25,7 +25,6 @@ class Figure:
     is_latency: bool = False
     step: float | None = None
     """Distance between the values that can be recorded, in the unit of the values, or ``None`` if it is small."""
-
     has_slices: bool = False
     """Whether each slice has a value of its own, and the mean of these values is the value of the round."""
 

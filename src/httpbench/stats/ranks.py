@@ -122,7 +122,8 @@ class AllPairs:
     def __init__(self, rows: Sequence[Rounds], resolution: float = 0.0, slices: Sequence[Slices] = ()) -> None:
         """Test all pairs of ``rows``, which contain results by round. ``resolution`` is the relative resolution of the recorded values.
 
-        ``slices`` contains the slices of each row if the results are throughput in slices.
+        ``slices`` contains the slices of each row if the results are throughput in slices. They are used only for fewer than
+        :data:`ROWS_MIN` rows.
         """
         self._pairs = {(pair.one, pair.other): pair for pair in _pairs(rows, resolution, slices)}
         self._p = {key: pair.p(len(pair.logs)) for key, pair in self._pairs.items()}

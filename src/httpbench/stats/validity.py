@@ -190,8 +190,8 @@ def _balance_in_slices(measurement: Measurement, arrivals: Arrivals) -> float:
     small.
 
     The number of Poisson arrivals has a variance equal to its mean. This part of the variance isn't caused by the edges of windows, so it
-    is subtracted. Without stalls, nothing is left, because such arrivals also vary at the edges: if requests are in flight for 20 ms, the
-    losses are the arrivals of the last 20 ms, and the gains are those of the 20 ms before the window. Their variance is their number.
+    is subtracted. But losses and gains also are numbers of arrivals: if each response takes 20 ms, a window loses the arrivals of its last
+    20 ms, and gains those of the 20 ms before it. These two numbers vary independently, so both are added.
     """
     counts = [interval.completed for interval in measurement.intervals]
     if len(counts) < 2:

@@ -1,7 +1,8 @@
 # make bench      install everything, then run a short benchmark of built-in servers
-# make test-unit  run the unit tests, in less than a minute
+# make test-unit  run the unit tests
 # make test       install the requirements, then run all checks except those of test-all
-# make test-all   run the remaining checks: other targets, the installed package, and tests that judge measurements
+# make test-all   run the remaining checks: prose, other targets, the installed package, and tests that judge measurements
+# make verify-all build and verify all targets; test-all verifies those that changed and an eighth of the others
 # make faults     cause each fault and attack in docs/reliability.md and print the measured tables
 # make results    measure each suite that this machine can run, and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
 # make site       build the site of docs and results, and check its links
@@ -18,24 +19,28 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: bench results site test test-all test-targets test-programs test-unit faults install link portable check vale actionlint prose static clean help wheel dist image shell single \
-	multi all
+.PHONY: bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link portable precise checks \
+	first load chosen toolchains targets vale actionlint prose python rust clean help wheel dist image shell single multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
 VALE := target/tools/vale
 ACTIONLINT := target/tools/actionlint
 GENERATORS := $(addprefix --load-generator ,wrk hey h2load autocannon hyperfine)
-# Targets in other languages need registries or toolchains that a test machine may lack.
-TESTED := c client:cpp crystal dlang/epoll dlang/std-net-curl golang java node python ruby rust zig
 FIRST = $(shell cat tests/contract/first.txt)
-SETUP = $(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST) c/io_uring
+# The targets that test-all verifies, those of make bench, and those that other tests use.
+CHOSEN := target/chosen.txt
+QUICK = $(shell sed -n 's/^targets = //p' suites/quick.toml | tr -d '[],"')
+USED := golang/net-http node/cluster
 # The integration tests in Rust, except those of timing.
 RUST_TESTS := $(filter-out timing,$(notdir $(basename $(wildcard crates/*/tests/*.rs)) $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
+# Clippy checks what it compiles for the tests, so that nothing is compiled twice. It separates its arguments in its own way.
+LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
 PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs crates/loadgen/README.md targets/README.md
 PYTHON ?= $(shell scripts/find-python)
 PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
+CRATES = $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock)
 RELEASE := target/tools/release
 MACHINE := $(shell uname -m)
 STATIC := $(MACHINE)-unknown-linux-gnu/release
@@ -48,9 +53,18 @@ HTTPBENCH ?=
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
-bench: install
-	-$(BIN)/httpbench setup --yes --suite quick
+# The targets build while the load generator compiles.
+bench:
+	@$(MAKE) --no-print-directory --jobs 2 loadgen quick
+	@$(MAKE) --no-print-directory link
 	$(BIN)/httpbench bench --suite quick --skip-missing
+
+loadgen:
+	cargo build --release --locked --package httpbench-loadgen
+
+quick: $(VENV)/runtime
+	-$(BIN)/httpbench setup --yes --workload plaintext $(QUICK)
+	-$(BIN)/httpbench build --suite quick --skip-missing
 
 # RESULTS_OPTIONS: options for bench, such as "--rounds 5 -d 3s". RESULTS_FLAGS: --dry-run, --even-if-busy, --pages-only.
 results: install
@@ -59,31 +73,44 @@ results: install
 
 # The site is in target/site/html. Any web server can serve it.
 site: install
-	$(BIN)/pip install --quiet --disable-pip-version-check --group site
+	scripts/install-packages $(VENV) --group site
 	$(BIN)/python -m tools.site target/site
 
-# The compilers leave a core idle while they link. Vale and actionlint are compiled then.
+# The programs compile while everything runs that needs no quiet machine. Tests that send load come last.
 test:
-	@$(MAKE) --no-print-directory --jobs 3 $(VENV)/installed $(BUILT) vale actionlint
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync checks
+	@$(MAKE) --no-print-directory load
 
 # Failed builds are listed, and tests decide which targets must build. A busy machine can disturb a test, so a failed test gets another
 # attempt. Tests marked "alone" judge measurements, so they run one at a time and get up to three attempts. Every failed attempt is listed.
-test-all: install portable
-	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(TESTED)
-	@$(MAKE) --no-print-directory --jobs 2 test-targets test-programs
-	cargo test --locked --quiet -- --ignored
-	$(BIN)/python -m pytest --numprocesses 4 --durations=20 --reruns 1 -m "slow and not alone and not container" tests/contract tests/integration tests/e2e
+test-all:
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync installed portable precise prose targets test-programs
+	$(LINTED) cargo test --locked --quiet --test hostile_servers -- --ignored
+	cargo precise -- --ignored
+	VERIFY="$$(cat $(CHOSEN))" $(BIN)/python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder --durations=20 --reruns 1 -m "slow and not alone and not container" tests/unit tests/e2e tests/contract tests/integration
 	$(BIN)/python -m pytest --numprocesses 2 --durations=10 --reruns 1 tests/browser
 	$(MAKE) --no-print-directory site
 	$(BIN)/python -m pytest --durations=20 --reruns 1 -m "container and not alone" tests/integration
 	$(BIN)/python -m pytest --durations=20 --reruns 2 --reruns-delay 2 -m alone tests/integration
 
-test-targets:
-	-$(BIN)/httpbench build --skip-missing --jobs 2 $(TESTED) --ignore proxy:rust/pingora
+# CI verifies new and changed targets, and an eighth of the others. A release verifies all.
+verify-all: CHOICE := --all
+verify-all: installed targets
+	scripts/install-databases
+	$(BIN)/python -m pytest --numprocesses 4 tests/contract
 
-# Downloads, which need little CPU time while the compilers run.
-test-programs:
+chosen: $(VENV)/installed
+	mkdir -p target
+	$(BIN)/python -m tests.contract.chosen $(CHOICE) >$(CHOSEN)
+
+toolchains: chosen
+	$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $$(cat $(CHOSEN)) $(USED)
+
+targets: toolchains
+	-$(BIN)/httpbench build --skip-missing $$(cat $(CHOSEN)) $(USED)
+
+# Downloads, which need little CPU time while the compilers run. Two programs can't install packages at once.
+test-programs: toolchains
 	scripts/install-databases
 	scripts/install-namespaces
 	scripts/install-h2spec
@@ -91,28 +118,31 @@ test-programs:
 	scripts/install-browser
 	scripts/install-containers
 
-test-unit: install
-	$(BIN)/python -m pytest --numprocesses auto tests/unit
+test-unit: installed actionlint
+	$(BIN)/python -m pytest --numprocesses auto -m "not slow" tests/unit
 
 faults: install portable
 	$(BIN)/python -m pytest --quiet --no-header --numprocesses 2 --dist loadgroup tests/integration/faults $$($(BIN)/python -m tests.reliability)
 
-# The packages download while the compiler runs.
 install:
-	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/installed $(BUILT)
+	@$(MAKE) --no-print-directory --jobs 2 installed
+
+installed: $(VENV)/installed $(BUILT)
 	@$(MAKE) --no-print-directory link
 
 # Links can't become outdated, unlike copies.
 link:
 	@ln -sf $(BUILT:%="$(CURDIR)/%") "$(BIN)"
 
-$(VENV)/installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable . --group dev
+$(VENV)/runtime: pyproject.toml
+	PYTHON=$(PYTHON) scripts/install-packages $(VENV) --editable .
 	touch $@
 
-$(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock)
+$(VENV)/installed: $(VENV)/runtime
+	scripts/install-packages $(VENV) --group dev
+	touch $@
+
+$(BUILT) &: $(CRATES)
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 
@@ -121,20 +151,36 @@ $(BUILT) &: $(if $(HTTPBENCH),,$(shell find crates -name '*.rs' -o -name Cargo.t
 portable:
 	-cargo static --quiet --target $(MACHINE)-unknown-linux-gnu
 
-# The first targets build while the static checks run, because these checks don't need a quiet machine. Tests that send load come after
-# both. The load generator's timing tests run first and alone, and get another attempt if a test fails. All other tests mostly wait, and
-# none depends on response times, so several run at once. Failed builds are listed, and tests decide which targets must build.
-check:
-	{ $(SETUP); $(BIN)/httpbench build --skip-missing --jobs 2 $(FIRST); } >$(VENV)/builds.log 2>&1 & builds=$$!; \
-	$(MAKE) --no-print-directory static || { kill $$builds; exit 1; }; \
-	wait $$builds; cat $(VENV)/builds.log
-	$(MAKE) --no-print-directory prose
-	cargo test --locked --quiet --test timing -- --test-threads 4 || cargo test --locked --quiet --test timing -- --test-threads 2
-	cargo test --locked --quiet --lib --bins $(RUST_TESTS:%=--test %) >$(VENV)/cargo.log 2>&1 & rust=$$!; \
-	$(BIN)/python -m pytest --numprocesses 4 --durations=10 --reruns 1 -m "not slow and not alone and not container" tests/contract tests/integration; \
+precise:
+	cargo precise --no-run
+
+checks: first python rust test-unit
+
+# Failed builds are listed, and tests decide which targets must build.
+first: $(VENV)/installed
+	-$(BIN)/httpbench setup --yes $(GENERATORS) --workload plaintext $(FIRST) c/io_uring
+	-$(BIN)/httpbench build --skip-missing $(FIRST)
+
+python: $(VENV)/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	git ls-files -z | xargs -0 $(BIN)/codespell
+
+rust:
+	cargo fmt --check
+	$(LINTED) cargo test --locked --quiet --no-run
+
+# The load generator's timing tests run first and alone, and get another attempt if a test fails. All other tests mostly wait, and none
+# depends on response times, so several run at once. A failed test gets another attempt.
+load:
+	$(LINTED) cargo test --locked --quiet --test timing -- --test-threads 4 || $(LINTED) cargo test --locked --quiet --test timing -- --test-threads 2
+	$(LINTED) cargo test --locked --quiet --lib --bins $(RUST_TESTS:%=--test %) >$(VENV)/cargo.log 2>&1 & rust=$$!; \
+	$(BIN)/python -m pytest --numprocesses 4 --durations=10 --reruns 1 -m "not slow and not alone and not container" --dist loadscope tests/contract tests/integration; \
 	python=$$?; wait $$rust; rust=$$?; cat $(VENV)/cargo.log; exit $$((python + rust))
-	@echo; echo "Not run: tests that make test-all runs, by file:"
-	@$(BIN)/python -m pytest --collect-only -qq -m "slow or alone or container or browser" tests/contract tests/integration tests/e2e tests/browser
+	@echo; echo "Not run: tests that make test-all runs, in these files:"
+	@grep -rlE --include '*.py' 'mark\.(slow|alone|container|browser)' tests | sort
 
 vale:
 	@scripts/install-go-tool $(VALE) github.com/errata-ai/vale/v3/cmd/vale 3.17.1
@@ -143,20 +189,10 @@ vale:
 actionlint:
 	@scripts/install-go-tool $(ACTIONLINT) github.com/rhysd/actionlint/cmd/actionlint 1.7.12
 
-# The style is in tools/vale. If vale is missing, scripts/install-go-tool has printed why.
+# The style is in tools/vale. If vale is missing, scripts/install-go-tool has printed why. make test-all runs it, because it compiles for
+# a minute.
 prose: vale
-	git ls-files -z | xargs -0 $(BIN)/codespell
 	[ ! -x $(VALE) ] || $(VALE) --output line $(PROSE)
-
-static:
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	cargo fmt --check
-	cargo clippy --locked --all-targets -- -D warnings
-	cargo test --locked --quiet --no-run
-	$(MAKE) --no-print-directory test-unit
 
 # The packages for PyPI, the crate, and the load generator as a program of its own.
 dist: wheel
@@ -177,9 +213,7 @@ wheel: $(RELEASE)/installed
 	CARGO_TARGET_DIR="$(CURDIR)/target" $(RELEASE)/bin/python -m build --wheel --outdir $(DIST) "$$folder"
 
 $(RELEASE)/installed: pyproject.toml
-	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/bin/pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(RELEASE)/bin/pip install --quiet --disable-pip-version-check --group release
+	PYTHON=$(PYTHON) scripts/install-packages $(RELEASE) --group release
 	touch $@
 
 image:

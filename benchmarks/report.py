@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from httpbench.report import render_html
+from httpbench.report.html import render_html
 from httpbench.store import Store
 from tests.made_runs import make_servers_run
 

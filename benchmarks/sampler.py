@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from httpbench.isolate import Command, ProcessTree
+from httpbench.model import build_validators
 from httpbench.sample import TreeSampler
 
 PROCESSES = 10
@@ -37,6 +38,7 @@ def main() -> int:
         with ProcessTree(commands, stdout=log, stderr=log) as tree:
             time.sleep(2)  # wait until the processes have started their threads and used their memory
             sampler = TreeSampler(tree.guard_pid)
+            build_validators()  # as before each run's first window
             begin_s, cpu_begin_s = time.monotonic(), time.process_time()
             sampler.start()
             time.sleep(duration_s)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,13 +41,7 @@ def debian_base(docker_engine: str) -> str:
     return containers.base(docker_engine)
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip tests that judge measurements once ``ALONE_UNTIL`` has passed, in seconds since 1970. A failed test gets its other attempts."""
-    is_repeated = getattr(item, "execution_count", 1) > 1
-    if item.get_closest_marker("alone") and not is_repeated and time.time() > float(os.environ.get("ALONE_UNTIL", "inf")):
-        pytest.skip("this machine is so slow that the time for tests that judge measurements is over")
-
-
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With ``--dist loadgroup``, let one process run all tests with containers, because some compare the state of the whole engine."""
     for item in items:

@@ -32,11 +32,13 @@ class Worker:
 
     name: str
     process: subprocess.Popen[bytes]
+    is_usual: bool
+    """Whether the worker has neither environment variables nor code of its own."""
 
     def load_generators(self) -> list[psutil.Process]:
-        """Return the load generators that this worker runs."""
+        """Return the load generators that this worker runs, without scripts of the same name that start them."""
         try:
-            return [child for child in psutil.Process(self.process.pid).children(recursive=True) if child.name() == LOADGEN]
+            return [child for child in psutil.Process(self.process.pid).children(recursive=True) if Path(child.exe()).name == LOADGEN]
         except psutil.NoSuchProcess:
             return []
 
@@ -52,6 +54,8 @@ class Cluster:
     process: subprocess.Popen[bytes]
     """Process of the scheduler."""
     folder: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables of all workers."""
     tls: tuple[Path, Path, Path] | None = None
     """Files of the certificate authority, the certificate and its key. ``None``: without TLS."""
     workers: list[Worker] = field(default_factory=list)
@@ -78,10 +82,25 @@ class Cluster:
             code.write_text(preload)
             words += ["--preload", str(code)]
         log = self.folder / f"{name}.log"
-        worker = Worker(name, _started(words, log, wrap, env))
+        worker = Worker(name, _started(words, log, wrap, {**self.env, **(env or {})}), is_usual=not (env or preload))
         self.workers.append(worker)
         waiting.until(lambda: _says(worker.process, log, "Registered to"), START_LIMIT_S)
         return worker
+
+    def keep(self, *names: str) -> None:
+        """End all workers except those with these names that are still as usual."""
+        kept = [each for each in self.workers if each.name in names and each.is_usual and each.process.poll() is None]
+        for worker in self.workers:
+            if worker not in kept:
+                _end(worker.process)
+        self.workers = kept
+
+    def have(self, *names: str) -> None:
+        """End and start workers, so that the cluster has those with these names and no others."""
+        self.keep(*names)
+        for name in {*names} - {worker.name for worker in self.workers}:
+            self.add(name)
+        self.workers.sort(key=lambda worker: worker.name)
 
     def load_generators(self) -> list[psutil.Process]:
         """Return the load generators of all workers."""
@@ -89,8 +108,10 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = list, tls: bool = False) -> Iterator[Cluster]:
-    """Run a scheduler and workers with these names on loopback. ``host`` and ``wrap`` apply to the scheduler."""
+def cluster(
+    folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = list, tls: bool = False, env: Mapping[str, str] | None = None
+) -> Iterator[Cluster]:
+    """Run a scheduler and workers with these names on loopback. ``host`` and ``wrap`` apply to the scheduler, ``env`` to all workers."""
     folder.mkdir(parents=True, exist_ok=True)
     files = write_credentials(folder) if tls else None
     file, log = folder / "scheduler.json", folder / "scheduler.log"
@@ -105,8 +126,8 @@ def cluster(folder: Path, *names: str, host: str = "127.0.0.1", wrap: Wrap = lis
         str(file),
         *_dask_options(files),
     ]
-    scheduler = _started(words, log, wrap, None)
-    made = Cluster("", scheduler, folder, files)
+    scheduler = _started(words, log, wrap, {})
+    made = Cluster("", scheduler, folder, env or {}, files)
     try:
         made.scheduler = waiting.until(lambda: _address(scheduler, log, file), START_LIMIT_S)
         for name in names:
@@ -133,11 +154,11 @@ def _dask_options(tls: tuple[Path, Path, Path] | None) -> list[str]:
     return ["--protocol", "tls", "--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key]
 
 
-def _started(words: Sequence[str], log: Path, wrap: Wrap, env: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
+def _started(words: Sequence[str], log: Path, wrap: Wrap, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     programs.require(LOADGEN)
     with log.open("wb") as output:
         argv = wrap([sys.executable, "-m", *words])
-        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**os.environ, **(env or {})})
+        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**os.environ, **env})
 
 
 def _address(scheduler: subprocess.Popen[bytes], log: Path, file: Path) -> str:

@@ -143,8 +143,10 @@ def _of_requirements(file: Dockerfile, target: TargetFile) -> Iterator[str]:
 def _of_build(file: Dockerfile, target: TargetFile) -> Iterator[str]:
     commands = [command.strip() for instruction in file.build if instruction.name == "RUN" for command in instruction.text.split(" && ")]
     for command in target.build.commands:
-        if shlex.join(command) not in commands:
-            yield f"it does not run the build's command: {shlex.join(command)}"
+        if (text := shlex.join(command).replace("'{features}'", '"${FEATURES}"')) not in commands:
+            yield f"it does not run the build's command: {text}"
+    if target.build.features and "FEATURES=" not in [instruction.text for instruction in file.build if instruction.name == "ARG"]:
+        yield "its build has no argument for the features: ARG FEATURES="
     environment = _environment(file.build)
     for key, value in target.build.env.items():
         if environment.get(key) != value:

@@ -7,9 +7,12 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.forked import Forked
 
 TARGETS = Path(__file__).parent / "targets"
 PYTHON = shlex.quote(sys.executable)
@@ -29,7 +32,9 @@ PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handle
 class Harness:
     home: Path
     before: tuple[str, ...] = ()
-    """Prefix of the command, such as one that runs it in the network namespace of another host."""
+    """Prefix of the command, such as one that runs it in another namespace."""
+    entrance: str = ""
+    """Code that the command runs first, such as to enter the network namespace of another host."""
 
     @property
     def db(self) -> Path:
@@ -42,19 +47,30 @@ class Harness:
         folders = {"XDG_DATA_HOME": str(self.home / "data"), "XDG_STATE_HOME": str(self.home / "state")}
         return {**os.environ, **folders, "HTTPBENCH_LOCKS": str(self.home), "COLUMNS": "240"}
 
-    def argv(self, *words: str) -> list[str]:
-        """Return the command line. The default is ``--retries 0``, because tests that run in parallel disturb each other's trials."""
+    def argv(self, *words: str, first: str = "") -> list[str]:
+        """Return the command line. The default is ``--retries 0``, because tests that run in parallel disturb each other's trials.
+
+        ``first`` is code that the process runs before httpbench.
+        """
         if words[:1] and words[0] in MEASURING and "--retries" not in words:
             words = (words[0], "--retries", "0", *words[1:])
-        return [*self.before, sys.executable, "-c", PROGRAM, *words]
+        return [*self.before, sys.executable, "-c", f"{self.entrance}\n{first}\n{PROGRAM}", *words]
 
     def run(self, *words: str, timeout_s: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
-        options.setdefault("env", self.env)
-        return subprocess.run(self.argv(*words), capture_output=True, text=True, timeout=timeout_s, check=False, **options)
+        with self.start(*words, **options) as process:
+            try:
+                out, err = process.communicate(timeout=timeout_s)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
-    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen(self.argv(*words), text=True, **{"env": self.env, **pipes, **options})
+    def start(self, *words: str, first: str = "", **options: Any) -> subprocess.Popen[str]:
+        """Fork httpbench, or start a new interpreter if a prefix or a variable affects how it starts."""
+        argv = self.argv(*words, first=first)
+        options = {"env": self.env, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        is_special = bool(self.before) or _for_start(options["env"]) != _for_start(os.environ)
+        return subprocess.Popen(argv, **options) if is_special else Forked(argv[1:], **options)
 
     def bench(self, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a short benchmark. Test targets and built-in targets are available."""
@@ -64,6 +80,11 @@ class Harness:
     def runs(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = json.loads(self.run("runs", "--json").stdout)
         return found
+
+
+def _for_start(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that the loader and the interpreter read when a process starts."""
+    return {name: value for name, value in env.items() if name.startswith(("LD_", "PYTHON"))}
 
 
 def results(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, Any]]:

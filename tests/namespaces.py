@@ -45,6 +45,23 @@ COMMAND_LIMIT_S = 20.0
 START_LIMIT_S = 10.0
 END_LIMIT_S = 5.0
 
+ENTRANCE = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+NEW_NETWORK, NEW_MOUNTS, SLAVES, DETACH = 0x40000000, 0x20000, 1 << 19 | 1 << 14, 2
+def require(result):
+    if result:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+namespace = os.open("{path}", os.O_RDONLY)
+require(libc.setns(namespace, NEW_NETWORK))
+os.close(namespace)
+require(libc.unshare(NEW_MOUNTS))
+require(libc.mount(b"none", b"/", None, SLAVES, None))
+require(libc.umount2(b"/sys", DETACH))
+require(libc.mount(b"sysfs", b"/sys", b"sysfs", 0, None))
+"""
+"""``/sys`` shows the devices of the network in which it was mounted, so each host has its own."""
+
 _numbers = itertools.count()
 
 
@@ -93,6 +110,11 @@ class Host:
     def argv(self, *words: str) -> list[str]:
         """Return the command line that runs a command on this host."""
         return [_program("ip"), "netns", "exec", self.namespace, *words]
+
+    @property
+    def entrance(self) -> str:
+        """Code that moves a Python process to this host, as ``ip netns exec`` does."""
+        return ENTRANCE.format(path=f"/run/netns/{self.namespace}")
 
     def run(self, *words: str, timeout_s: float = 120.0, **options: Any) -> subprocess.CompletedProcess[str]:
         options.setdefault("check", False)

@@ -26,8 +26,13 @@ def keeping_programs(folder: Path) -> dict[str, str]:
     return {programs.OVERRIDE: str(folder)}
 
 
-def own_results(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(path.read_text()) for path in folder.glob("*.json")]
+def take_results(folder: Path) -> list[dict[str, Any]]:
+    """Return the results in the folder and remove them."""
+    found = []
+    for path in folder.glob("*.json"):
+        found.append(json.loads(path.read_text()))
+        path.unlink()
+    return found
 
 
 def completed(results: list[dict[str, Any]]) -> int:

@@ -18,7 +18,7 @@ class _Filter(ctypes.Structure):
 
 
 def refusing(call: int) -> Callable[[], None]:
-    """Return a ``preexec_fn`` that makes this system call fail with EPERM (seccomp(2))."""
+    """Return a function that makes this system call fail with EPERM (seccomp(2))."""
     # The filter's input begins with the number of the system call.
     statements = ((LOAD_WORD, 0, 0, 0), (JUMP_IF_EQUAL, 0, 1, call), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW))
     program = _Filter(len(statements), b"".join(struct.pack("HBBI", *statement) for statement in statements))

@@ -15,12 +15,20 @@ SPIN = "__import__('signal').alarm(120)\nwhile True: pass\n"
 """Python code that keeps a core busy. It ends after two minutes even if its test is killed."""
 
 
+PAUSE_S_MIN, PAUSE_S_MAX = 0.01, 0.2
+
+
 def until(condition: Callable[[], Value], limit_s: float = 10) -> Value:
-    """Wait for the condition and return its first true value."""
+    """Wait for the condition and return its first true value.
+
+    The pauses are four times as long as the last look, because looks at all processes would otherwise keep a core busy.
+    """
     deadline = time.monotonic() + limit_s
+    looked = time.monotonic()
     while not (value := condition()):
         assert time.monotonic() < deadline, f"the condition was not true within {limit_s} s"
-        time.sleep(0.01)
+        time.sleep(min(max(4 * (time.monotonic() - looked), PAUSE_S_MIN), PAUSE_S_MAX))
+        looked = time.monotonic()
     return value
 
 

@@ -24,8 +24,6 @@ SERVER = "server"
 SMALL_BYTES_MAX = 1 << 20
 """Maximum size of a manifest, configuration or Dockerfile, in bytes. All built-in files are smaller than 8 kB."""
 
-TOO_LARGE = f"it is larger than {SMALL_BYTES_MAX >> 20} MiB"
-
 ID_PART_MAX = 100
 """Maximum number of characters in a part of an id. The model of a target has the same limit."""
 
@@ -59,31 +57,34 @@ def inside(path: Path, folder: Path) -> Path:
     return real
 
 
-def small_file(path: Path, folder: Path) -> Path:
-    """Resolve all links in the path of a small regular file.
-
-    Raises :class:`OSError` if the file isn't a regular file, is larger than :data:`SMALL_BYTES_MAX`, or is outside of ``folder``.
-    """
-    real = inside(path, folder)
-    found = real.stat()
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
-    if found.st_size > SMALL_BYTES_MAX:
-        raise OSError(errno.EFBIG, TOO_LARGE)
-    return real
-
-
 def read_small(path: Path, folder: Path) -> str:
-    """Return the text of a :func:`small_file`, without a byte order mark.
+    """Return the text of a small file from a stranger, without a byte order mark.
 
-    Raises :class:`UnicodeDecodeError` if the text isn't UTF-8, and :class:`OSError` like :func:`small_file`.
+    Raises :class:`UnicodeDecodeError` if the text isn't UTF-8, and :class:`OSError` like :func:`read_foreign`.
     """
-    descriptor = os.open(small_file(path, folder), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        content = file.read(SMALL_BYTES_MAX + 1)  # the file may have grown
-    if len(content) > SMALL_BYTES_MAX:
-        raise OSError(errno.EFBIG, TOO_LARGE)
-    return content.decode("utf-8-sig")
+    return read_foreign(path, folder).decode("utf-8-sig")
+
+
+def read_foreign(path: Path, folder: Path | None, bytes_max: int = SMALL_BYTES_MAX) -> bytes:
+    """Return the content of a regular file that may come from a stranger.
+
+    ``folder`` came with the file, and must contain it after all links are resolved. ``None``: the user named the file, which may be a link
+    to any place. Raises :class:`OSError` with a clear ``strerror`` if the file is elsewhere, isn't regular, or has more than ``bytes_max``
+    bytes.
+    """
+    real = inside(path, folder) if folder else path
+    descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (os.O_NOFOLLOW if folder else 0))
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content = file.read(bytes_max + 1) if found.st_size <= bytes_max else None
+    finally:
+        os.close(descriptor)
+    if content is None or len(content) > bytes_max:  # it may have grown
+        raise OSError(errno.EFBIG, f"it is larger than {bytes_max >> 20} MiB")
+    return content
 
 
 def open_unlinked(path: Path, flags: int, mode: int = 0o600, *, of_any_user: bool = False) -> int:

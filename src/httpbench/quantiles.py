@@ -14,15 +14,17 @@ import base64
 import math
 import zlib
 from dataclasses import dataclass
-
-import numpy as np
-from hdrh.histogram import HdrHistogram
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from httpbench.errors import LoadError
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from hdrh.histogram import HdrHistogram
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
 PERCENTILES = {"p25": 25.0, "p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 """Percentiles by field name."""
@@ -82,6 +84,8 @@ def samples_needed(percentile: float) -> int:
 
 def percentiles_us(highest: Floats, counts: Integers) -> dict[str, float]:
     """Return all known percentiles by name, in µs. ``highest`` contains times in ns."""
+    import numpy as np
+
     ends = np.cumsum(counts)
     found = {name: _percentile_us(highest, ends, percentile) for name, percentile in PERCENTILES.items()}
     return {name: value for name, value in found.items() if value is not None}
@@ -89,6 +93,8 @@ def percentiles_us(highest: Floats, counts: Integers) -> dict[str, float]:
 
 def percentile_us(samples: Samples, percentile: float) -> float | None:
     """Return one percentile in µs, or ``None`` if it isn't known."""
+    import numpy as np
+
     return _percentile_us(samples.highest, np.cumsum(samples.counts), percentile)
 
 
@@ -97,6 +103,8 @@ def figures_us(samples: Samples) -> dict[str, float]:
 
     The standard deviation is that of the population, not an estimate from a sample, because all requests are included.
     """
+    import numpy as np
+
     if samples.total == 0:
         return {}
     mean = float(np.average(samples.middle, weights=samples.counts))
@@ -116,6 +124,8 @@ def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
 
     ``counts`` contains the number of occurrences of each time; by default, each occurs once.
     """
+    import numpy as np
+
     distinct, inverse = np.unique(values_ns, return_inverse=True)
     sums = np.bincount(inverse, counts).astype(np.int64)
     present = sums > 0
@@ -125,6 +135,8 @@ def samples_of(values_ns: Integers, counts: Integers | None = None) -> Samples:
 
 def together(parts: list[Samples]) -> Samples:
     """Merge the samples of several histograms. Their buckets must have the same widths."""
+    import numpy as np
+
     highest, first, inverse = np.unique(np.concatenate([part.highest for part in parts]), return_index=True, return_inverse=True)
     counts = np.bincount(inverse, np.concatenate([part.counts for part in parts])).astype(np.int64)
     lowest, middle = (np.concatenate([getattr(part, name) for part in parts])[first] for name in ("lowest", "middle"))
@@ -133,6 +145,8 @@ def together(parts: list[Samples]) -> Samples:
 
 def decoded(histogram: str) -> HdrHistogram:
     """Decode a compressed HdrHistogram V2 in base64. Raises :class:`LoadError` if the text isn't valid."""
+    from hdrh.histogram import HdrHistogram
+
     try:
         if len(histogram) * INFLATION_MAX > HISTOGRAM_BYTES_MAX:
             inflated(base64.b64decode(histogram, validate=True)[_ENVELOPE_BYTES:], HISTOGRAM_BYTES_MAX)
@@ -145,6 +159,8 @@ def decoded(histogram: str) -> HdrHistogram:
 
 def _check(histogram: HdrHistogram) -> None:
     """Raise :class:`ValueError` if the numbers in a histogram are beyond what a load generator records."""
+    import numpy as np
+
     counts = np.ctypeslib.as_array(histogram.counts)
     if histogram.lowest_trackable_value != 1 or histogram.significant_figures > DIGITS_MAX:
         raise ValueError(f"it must begin at 1 ns and have at most {DIGITS_MAX} significant digits")
@@ -172,19 +188,25 @@ def inflated(data: bytes | memoryview, bytes_max: int) -> bytes:
 def recorded(histogram: HdrHistogram) -> Samples:
     """Return the samples in a histogram.
 
-    This function doesn't use the library's own iterators, because they visit every empty bucket in Python. A report with a hundred rows
-    would take seconds.
+    This function doesn't use the library's own iterators, because they visit every bucket in Python. A report with a hundred rows would
+    take seconds.
     """
+    import numpy as np
+
     held = np.ctypeslib.as_array(histogram.counts)
     indexes = np.flatnonzero(held)
-    lowest = np.array([histogram.get_value_from_index(int(index)) for index in indexes], dtype=np.int64)
-    highest = np.array([histogram.get_highest_equivalent_value(int(value)) for value in lowest], dtype=np.int64)
+    # Buckets have a width of 1 ns in the first two groups. From then on, the width doubles with each group.
+    doublings = np.maximum((indexes >> histogram.sub_bucket_half_count_magnitude) - 1, 0)
+    lowest = (indexes - (doublings << histogram.sub_bucket_half_count_magnitude)) << doublings
+    highest = lowest + (1 << doublings) - 1
     middle = lowest + (highest - lowest + 1) // 2  # as in the library that the load generator uses
     counts = held[indexes].astype(np.int64)
     return Samples(lowest.astype(np.float64), middle.astype(np.float64), highest.astype(np.float64), counts)
 
 
 def _percentile_us(highest: Floats, ends: Integers, percentile: float) -> float | None:
+    import numpy as np
+
     total = int(ends[-1]) if len(ends) else 0
     if not is_known(percentile, total):
         return None
@@ -194,6 +216,8 @@ def _percentile_us(highest: Floats, ends: Integers, percentile: float) -> float 
 
 def _trimmed_mean(values: Floats, counts: Integers) -> float:
     """Return the trimmed mean. If a bucket is only partly trimmed, its remaining samples count."""
+    import numpy as np
+
     ends = np.cumsum(counts)
     cut = int(ends[-1] * TRIMMED_SHARE)
     least, most = cut, int(ends[-1]) - cut

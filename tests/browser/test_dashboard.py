@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -16,7 +16,8 @@ from httpbench.model import RunStatus
 from httpbench.store import Store
 from httpbench.web import addresses
 from httpbench.web.export import export
-from tests.browser.accessibility import serious_findings
+from tests.browser.accessibility import SCHEMES, serious_findings
+from tests.browser.traffic import Traffic
 from tests.dashboards import add_run, make_rounds_of, serving
 from tests.factories import make_environment, make_failed, make_plan, make_run
 from tests.made_runs import make_search_run, make_servers_run
@@ -24,12 +25,11 @@ from tests.made_stores import make_store
 
 pytestmark = pytest.mark.browser
 
-Scheme = Literal["light", "dark"]
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 WAIT_MS = 60_000
 """Time limit for charts, which the server draws on request."""
 ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><script>document.title='broken'</script>"
 COPIES = 11
+WIDTHS = (400, 1000, 1600)
 TABS_MAX = 400
 SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
 """Folder for screenshots, or ``None`` to take none."""
@@ -100,41 +100,32 @@ def with_pictures(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_sends_no_request_elsewhere_and_logs_no_error(browser: Browser, server: str, pages: Mapping[str, str], name: str) -> None:
-    context = browser.new_context()
-    page = context.new_page()
-    requests: list[str] = []
-    messages: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: messages.append(message.text))
-    page.on("pageerror", lambda error: messages.append(str(error)))
+def test_a_page_is_as_wide_as_the_window_sends_no_request_elsewhere_and_logs_no_error(
+    browser: Browser, server: str, pages: Mapping[str, str], name: str
+) -> None:
+    page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900})
+    page.set_default_timeout(WAIT_MS)
+    traffic = Traffic(page)
     page.goto(server + pages[name])
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for scheme in SCHEMES if SCREENSHOTS else ():
+            page.emulate_media(color_scheme=scheme)
+            with_pictures(page)
+            page.screenshot(path=Path(SCREENSHOTS or "") / f"dashboard-{name}-{width}-{scheme}.png", full_page=True)
     with_pictures(page)
-    assert [url for url in requests if not url.startswith((server, "data:"))] == []
-    assert [text for text in messages if not (name == "missing" and "404" in text)] == []
+    assert [url for url in traffic.requests if not url.startswith((server, "data:"))] == []
+    assert [text for text in traffic.messages if not (name == "missing" and "404" in text)] == []
     assert page.title() != "broken"
-    context.close()
+    page.close()
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", NAMES)
-def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mapping[str, str], axe: Path, name: str, scheme: Scheme) -> None:
-    page = opened(
-        browser, server + pages[name], color_scheme=scheme, bypass_csp=True
-    )  # the page's content security policy would block axe-core, which is a script
+def test_axe_has_no_serious_finding(browser: Browser, server: str, pages: Mapping[str, str], axe: Path, name: str) -> None:
+    # The page's content security policy would block axe-core, which is a script.
+    page = opened(browser, server + pages[name], bypass_csp=True)
     assert serious_findings(page, axe) == []
-    page.context.close()
-
-
-@pytest.mark.parametrize("width", [400, 1000, 1600])
-@pytest.mark.parametrize("name", NAMES)
-def test_a_page_is_as_wide_as_the_window(browser: Browser, server: str, pages: Mapping[str, str], name: str, width: int) -> None:
-    page = opened(browser, server + pages[name], width=width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for scheme in SCHEMES if SCREENSHOTS else ():
-        page.emulate_media(color_scheme=scheme)
-        with_pictures(page)
-        page.screenshot(path=Path(SCREENSHOTS or "") / f"dashboard-{name}-{width}-{scheme}.png", full_page=True)
     page.context.close()
 
 
@@ -214,10 +205,7 @@ def test_the_static_copy_opens_from_disk(browser: Browser, tmp_path: Path) -> No
         add_run(db, make_run(trials, id=name), trials)
     export(db, tmp_path / "public", 10, lambda path: None)
     page = browser.new_context().new_page()
-    messages: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: messages.append(message.text))
-    page.on("request", lambda request: requests.append(request.url))
+    traffic = Traffic(page)
     page.goto((tmp_path / "public" / "index.html").as_uri())
     page.get_by_role("link", name="2026").first.click()
     with_pictures(page)
@@ -226,6 +214,6 @@ def test_the_static_copy_opens_from_disk(browser: Browser, tmp_path: Path) -> No
     page.get_by_role("link", name="Targets").click()
     page.get_by_role("link", name="c/a").click()
     with_pictures(page)
-    assert messages == []
-    assert all(url.startswith(("file:", "data:")) for url in requests)
+    assert traffic.messages == []
+    assert all(url.startswith(("file:", "data:")) for url in traffic.requests)
     page.context.close()

@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -16,15 +16,14 @@ from playwright.sync_api import Browser, Page, expect
 from httpbench.analysis.explorer import ExploredRun
 from httpbench.model import Load, Verdict, VerdictKind
 from httpbench.report.html.explorer import render_explorer
-from tests.browser.accessibility import serious_findings
+from tests.browser.accessibility import SCHEMES, serious_findings
+from tests.browser.traffic import Traffic
 from tests.dashboards import add_run, make_rounds_of, serving
 from tests.factories import TARGET_LIMITED, make_failed, make_plan, make_rounds, make_run, make_target
 from tests.made_runs import make_clients_run
 
 pytestmark = pytest.mark.browser
 
-Scheme = Literal["light", "dark"]
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 ATTACK = "<img src=x onerror=\"document.title='broken'\"></script><script>document.title='broken'</script>"
 SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
 """Folder for screenshots, or ``None`` to take none."""
@@ -173,11 +172,10 @@ def test_the_keyboard_reaches_everything(page: Page) -> None:
     assert {str(number) for number in range(wanted)} <= reached
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("fragment", ["", "#target=c%2Fnginx", "#run=&cores=&figure=p99"])
-def test_axe_has_no_serious_finding(browser: Browser, file: Path, axe: Path, fragment: str, scheme: Scheme) -> None:
+def test_axe_has_no_serious_finding(browser: Browser, file: Path, axe: Path, fragment: str) -> None:
     # The page's content security policy would block axe-core, which is another script.
-    page = opened(browser, file, fragment, color_scheme=scheme, bypass_csp=True)
+    page = opened(browser, file, fragment, bypass_csp=True)
     assert serious_findings(page, axe) == []
     page.context.close()
 
@@ -186,15 +184,11 @@ def test_axe_has_no_serious_finding(browser: Browser, file: Path, axe: Path, fra
 @pytest.mark.parametrize("width", [400, 1280])
 def test_a_page_is_as_wide_as_the_window_sends_no_request_and_logs_nothing(browser: Browser, file: Path, fragment: str, width: int) -> None:
     page = browser.new_context(viewport={"width": width, "height": 900}).new_page()
-    requests: list[str] = []
-    messages: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: messages.append(message.text))
-    page.on("pageerror", lambda error: messages.append(str(error)))
+    traffic = Traffic(page)
     page.goto(file.as_uri() + fragment, wait_until="networkidle")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.getElementById('details').scrollWidth <= document.getElementById('details').offsetWidth")
-    assert ([url for url in requests if not url.startswith("data:")], messages) == ([file.as_uri()], [])
+    assert ([url for url in traffic.requests if not url.startswith("data:")], traffic.messages) == ([file.as_uri()], [])
     assert page.title() != "broken"
     for scheme in SCHEMES if SCREENSHOTS else ():
         page.emulate_media(color_scheme=scheme)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -16,17 +16,17 @@ from httpbench.analysis.changes import changes
 from httpbench.model import Run, Trial
 from httpbench.report.data.json import Document
 from httpbench.report.html import render_changes_html, render_html
-from tests.browser.accessibility import serious_findings
+from tests.browser.accessibility import SCHEMES, serious_findings
+from tests.browser.traffic import Traffic
 from tests.factories import make_environment, make_failed, make_plan, make_response, make_rounds, make_run, make_target
 from tests.made_profiles import make_profiled_run
 from tests.made_runs import make_clients_run, make_proxies_run, make_search_run, make_servers_run
 
 pytestmark = pytest.mark.browser
 
-Scheme = Literal["light", "dark"]
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 ATTACK = "<img src=x onerror=\"document.title='broken'\"></style></script><script>document.title='broken'</script>"
 TABS_MAX = 400
+WIDTHS = (400, 1000, 1600)
 SCREENSHOTS = os.environ.get("HTTPBENCH_SCREENSHOTS")
 """Folder for screenshots, or ``None`` to take none."""
 
@@ -81,44 +81,34 @@ def width_of(found: Locator) -> float:
     return box["width"]
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_sends_no_request_logs_nothing_and_runs_no_script_of_a_target(
-    browser: Browser, files: dict[str, Path], name: str, scheme: Scheme
+def test_a_page_is_as_wide_as_the_window_sends_no_request_logs_nothing_and_runs_no_script_of_a_target(
+    browser: Browser, files: dict[str, Path], name: str
 ) -> None:
-    context = browser.new_context(color_scheme=scheme)
-    page = context.new_page()
-    requests: list[str] = []
-    messages: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.on("console", lambda message: messages.append(message.text))
-    page.on("pageerror", lambda error: messages.append(str(error)))
+    page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900})
+    traffic = Traffic(page)
     page.goto(files[name].as_uri(), wait_until="networkidle")
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    page.wait_for_timeout(100)
-    assert [url for url in requests if not url.startswith("data:")] == [files[name].as_uri()]
-    assert messages == []
-    assert page.title() != "broken"
-    context.close()
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", PAGES)
-def test_axe_has_no_serious_finding(browser: Browser, files: dict[str, Path], axe: Path, name: str, scheme: Scheme) -> None:
-    # The page's content security policy would block axe-core, which is a script.
-    page = opened(browser, files[name], color_scheme=scheme, bypass_csp=True)
-    assert serious_findings(page, axe) == []
-    page.context.close()
-
-
-@pytest.mark.parametrize("width", [400, 1000, 1600])
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_as_wide_as_the_window(browser: Browser, files: dict[str, Path], name: str, width: int) -> None:
-    page = opened(browser, files[name], width=width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for scheme in SCHEMES if SCREENSHOTS else ():
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for scheme in SCHEMES if SCREENSHOTS else ():
+            page.emulate_media(color_scheme=scheme)
+            page.screenshot(path=Path(SCREENSHOTS or "") / f"{name}-{width}-{scheme}.png", full_page=True)
+    for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        page.screenshot(path=Path(SCREENSHOTS or "") / f"{name}-{width}-{scheme}.png", full_page=True)
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        page.wait_for_timeout(100)
+    assert [url for url in traffic.requests if not url.startswith("data:")] == [files[name].as_uri()]
+    assert traffic.messages == []
+    assert page.title() != "broken"
+    page.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_has_no_serious_finding(browser: Browser, files: dict[str, Path], axe: Path, name: str) -> None:
+    # The page's content security policy would block axe-core, which is a script.
+    page = opened(browser, files[name], bypass_csp=True)
+    assert serious_findings(page, axe) == []
     page.context.close()
 
 

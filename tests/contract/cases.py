@@ -6,6 +6,8 @@ All other cases are marked ``slow`` and run only with ``make test-all``, because
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from threading import Event
 
@@ -15,19 +17,15 @@ from httpbench.model import Scaling, Target
 from httpbench.run import State
 from httpbench.run.builds.build import build
 from httpbench.run.builds.states import state_of
-
-FIRST = tuple((Path(__file__).parent / "first.txt").read_text(encoding="utf-8").split())
+from tests.contract.chosen import FIRST, obstacle_of
 
 CLIENTS = """
 c/curl zig/http-client rust/attohttpc rust/hyper rust/reqwest rust/ureq golang/http-client python/requests python/http-client
 cpp/asio dlang/std-net-curl dlang/requests dlang/vibe-http dlang/arsd-http2
 """
 
-# Languages whose libraries come from registries that a test machine may be unable to reach.
-FOREIGN_REGISTRY = {"dlang": "dub's registry", "elixir": "hex", "nim": "nimble's registry", "dotnet": "NuGet", "dart": "pub.dev"}
-
-NO_LIBRARY = ("epoll", "std-net-curl")
-"""Frameworks of the languages in ``FOREIGN_REGISTRY`` that need only the compiler."""
+VERIFY = os.environ.get("VERIFY")
+"""Ids of the targets whose slow cases run, separated by spaces. Not set: all."""
 
 
 def case(target: Target, *scaling: Scaling) -> pytest.ParameterSet:
@@ -37,10 +35,20 @@ def case(target: Target, *scaling: Scaling) -> pytest.ParameterSet:
     return pytest.param(target, *scaling, id="-".join((target.id, *scaling)), marks=marks)
 
 
+def cases(targets: Iterable[Target]) -> list[pytest.ParameterSet]:
+    """Return a test parameter for each target to verify and each of its scalings."""
+    return [case(target, scaling) for target in targets if is_verified(target) for scaling in target.scaling]
+
+
+def is_verified(target: Target) -> bool:
+    """Return whether this test run verifies the target."""
+    return VERIFY is None or target.id in (*FIRST, *VERIFY.split())
+
+
 def built(target: Target) -> Path:
-    """Build the target and return the build's folder. Skip the test if this machine may be unable to download the target's library."""
+    """Build the target and return the build's folder. Skip the test if test runs don't build the target and nobody else did."""
     state = state_of(target)
-    if target.language in FOREIGN_REGISTRY and target.framework not in NO_LIBRARY and state.state is not State.BUILT:
-        pytest.skip(f"its library comes from {FOREIGN_REGISTRY[target.language]}; {state.fix}")
+    if obstacle := obstacle_of(target):
+        pytest.skip(f"{obstacle}; {state.fix}")
     assert state.state is not State.MISSING, f"requires {state.reason}; make test-all installs it: {state.fix}"
     return build(target, Event()).folder

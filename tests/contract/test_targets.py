@@ -6,7 +6,8 @@ import pytest
 
 from httpbench import catalog
 from httpbench.model import Kind
-from tests.contract.cases import CLIENTS, FIRST
+from tests.contract.cases import CLIENTS
+from tests.contract.chosen import FIRST
 
 SERVERS = """
 c/epoll/level c/epoll/edge c/io_uring c/nginx
@@ -25,24 +26,25 @@ c/haproxy cpp/draft-http-tunnel rust/http-tunnel golang/tcp-proxy java/netcrushe
 c/nginx c/haproxy-http c/apache c/varnish golang/reverse-proxy golang/caddy golang/traefik rust/pingora
 """
 
+CATALOG = catalog.load()
 TARGETS = [*SERVERS.split(), *(f"client:{name}" for name in CLIENTS.split()), *(f"proxy:{name}" for name in PROXIES.split())]
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_catalog_has_the_target(name: str) -> None:
-    assert name in catalog.load().targets
+    assert name in CATALOG.targets
 
 
 def test_this_list_is_complete() -> None:
-    assert set(catalog.load().targets) == set(TARGETS)
+    assert set(CATALOG.targets) == set(TARGETS)
 
 
 def test_the_first_targets_cover_every_kind() -> None:
-    assert {catalog.load().targets[name].kind for name in FIRST} == set(Kind)
+    assert {CATALOG.targets[name].kind for name in FIRST} == set(Kind)
 
 
 def test_targets_tell_how_to_install_their_requirements() -> None:
-    for target in catalog.load().targets.values():
+    for target in CATALOG.targets.values():
         if target.kind is Kind.SERVER:
             assert target.requires, f"{target.id} lists no required program"
         for requirement in target.requires:

@@ -79,7 +79,7 @@ def test_an_interrupted_search_continues_and_finds_the_commit(harness: Harness) 
     assert git(repository.folder, "status", "--porcelain") == ""
 
 
-@pytest.mark.alone
+@pytest.mark.slow
 def test_no_commit_is_named_if_nothing_changed(harness: Harness) -> None:
     repository = planted(harness, [CHEAP, CHEAP, CHEAP])
     done = repository.run("-q")

@@ -10,10 +10,10 @@ import pytest
 
 from tests.harness import MISBEHAVING_SERVER, Harness
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.slow
 
 GOOD = f"{MISBEHAVING_SERVER} {{host}} {{port}} good"
-NEVER, ALWAYS = "rps<-99.9%", "rps>-99.9%"
+NEVER, ALWAYS = "p50>100000%", "p50>-99.9%"
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,23 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     """Make two runs of one server, "one" and "two". The tests only read them."""
     harness = Harness(tmp_path_factory.mktemp("compared"))
     for name in ("one", "two"):
-        words: tuple[str, ...] = ("-c", "4", "-d", "200ms", "--warmup", "0s", "--timeout", "5s", "--rounds", "3", "--retries", "0")
+        # At a low rate, a busy machine makes no trial invalid.
+        words: tuple[str, ...] = (
+            "-c",
+            "4",
+            "--rate",
+            "200",
+            "-d",
+            "200ms",
+            "--warmup",
+            "0s",
+            "--timeout",
+            "5s",
+            "--rounds",
+            "3",
+            "--retries",
+            "0",
+        )
         words += ("--name", "server", "--run-name", name)
         done = harness.run("run", GOOD, *words)
         assert done.returncode == 0, done.stderr
@@ -33,21 +49,18 @@ def compare(harness: Harness, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_two_runs_are_compared_and_gates_decide_the_exit_code(measured: Harness, tmp_path: Path) -> None:
-    done = compare(measured)
-    assert done.returncode == 0, done.stderr
-    assert "base: run" in done.stdout
-    assert " · one · " in done.stdout
-    assert "Rounds of two runs are not interleaved" in " ".join(done.stdout.split())
-    passed = compare(measured, "one", "two", "--fail-if", NEVER)
-    assert (passed.returncode, "1 of 1 gates passed" in passed.stdout) == (0, True)
+    comment, document = tmp_path / "comment.md", tmp_path / "comparison.json"
+    passed = compare(measured, "--fail-if", NEVER, "--export-markdown", str(comment), "--export-json", str(document))
+    assert passed.returncode == 0, passed.stderr
+    assert "base: run" in passed.stdout
+    assert " · one · " in passed.stdout
+    assert "Rounds of two runs are not interleaved" in " ".join(passed.stdout.split())
+    assert "1 of 1 gates passed" in passed.stdout
+    assert json.loads(document.read_text())["cells"][0]["target"] == "command/server"
+    assert comment.read_text().startswith("### httpbench: base → head")
     breached = compare(measured, "one", "two", "--fail-if", NEVER, "--fail-if", ALWAYS)
     assert breached.returncode == 3
     assert f"BREACHED {ALWAYS}" in breached.stdout
-    comment = tmp_path / "comment.md"
-    written = compare(measured, "latest~1", "latest", "--export-markdown", str(comment), "--export-json", "-")
-    assert written.returncode == 0
-    assert json.loads(written.stdout)["cells"][0]["target"] == "command/server"
-    assert comment.read_text().startswith("### httpbench: base → head")
 
 
 def test_an_export_from_another_machine_is_refused_or_gets_a_banner(measured: Harness, tmp_path: Path) -> None:
@@ -66,19 +79,6 @@ def test_an_export_from_another_machine_is_refused_or_gets_a_banner(measured: Ha
 
 
 def test_a_gate_that_cannot_be_evaluated_does_not_pass(measured: Harness) -> None:
-    done = compare(measured, "one", "two", "--fail-if", "time>10%")
+    done = compare(measured, "latest~1", "latest", "--fail-if", "time>10%")
     assert done.returncode == 1
     assert "NOT JUDGED time>+10%" in done.stdout
-
-
-def test_invalid_comparisons_are_refused(harness: Harness) -> None:
-    for words, sentence in {
-        (): 'no run "',
-        ("no-such", "latest"): 'no run "no-such"',
-        ("a", "b", "--fail-if", "rps"): "\"rps\" is not a gate; write it as 'rps<-3%'",
-        ("a", "b", "--fail-if", "speed<3%"): "with one of rps, mean, p50",
-        ("a", "b", "--fail-if", "rps<-100%"): "a change must be above −100%",
-    }.items():
-        done = compare(harness, *words)
-        assert done.returncode == 2, done.stdout
-        assert sentence in done.stderr, done.stderr

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import tarfile
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,19 +39,22 @@ def bench(harness: Harness, golang: tuple[Path, str], *words: str, **options: An
 
 
 def test_a_container_is_measured_within_its_limits_and_leaves_nothing(harness: Harness, golang: tuple[Path, str]) -> None:
-    bench(harness, golang, "-d", "200ms", "--rounds", "1")  # builds the image
+    """The quota is so small that the container also reaches it on a busy machine."""
     before = containers.ours()
-    done = bench(harness, golang, "-d", "1s", "--rounds", "1", "--cpus", "0.5", "--memory", "256m")
-    ((round_,),) = [result["rounds"] for result in json.loads(done.stdout)["results"]]
+    done = bench(harness, golang, "-d", "2s", "--rounds", "1", "--cpus", "0.1", "--memory", "256m")
+    (result,) = json.loads(done.stdout)["results"]
+    (round_,) = result["rounds"]
     container, usage = round_["container"], round_["target_usage"]
-    assert (container["cpus"], container["memory_bytes"]) == (0.5, 256 << 20), done.stderr
+    assert (container["cpus"], container["memory_bytes"]) == (0.1, 256 << 20), done.stderr
     assert container["cpuset"] == round_["cores"]["target"]
-    assert container["burned_cpus"] is None or container["burned_cpus"] <= 0.525
-    assert "--cpus 0.5 --memory 256m" in container["command"]
-    assert 0 < usage["cpu_cores_mean"] <= 0.55, usage["cpu_cores_mean"]
-    assert usage["throttled_s"] is not None
+    assert container["burned_cpus"] is None or container["burned_cpus"] <= 0.105
+    assert "--cpus 0.1 --memory 256m" in container["command"]
+    assert abs(usage["cpu_cores_mean"] - 0.1) < 0.02, usage["cpu_cores_mean"]
+    assert usage["throttled_share"] > 0.5 and usage["throttled_s"] > 0.5
     assert usage["group_bytes_peak"] > 1_000_000
     assert usage["oom_kills"] == 0
+    assert result["verdict"]["kind"] in ("target", "disturbed"), result["verdict"]
+    assert "the target's CPU quota stopped it" in "; ".join(result["verdict"]["reasons"]), "also if other programs disturb the trial"
     assert containers.ours() == before
 
 
@@ -73,16 +75,6 @@ def test_a_container_gets_a_certificate(harness: Harness, golang: tuple[Path, st
     assert "target=/tls/cert.pem,readonly" in round_["container"]["command"]
     refused = bench(harness, golang, "--tls", "--network", "bridge", "-d", "200ms", "--rounds", "1")
     assert "its certificate requires an address that is known before it starts" in refused.stdout + refused.stderr
-
-
-def test_a_container_at_its_cpu_quota_is_reported_as_the_bottleneck(harness: Harness, golang: tuple[Path, str]) -> None:
-    done = bench(harness, golang, "-d", "3s", "--rounds", "1", "--cpus", "0.5")
-    (result,) = json.loads(done.stdout)["results"]
-    usage = result["rounds"][0]["target_usage"]
-    assert abs(usage["cpu_cores_mean"] - 0.5) < 0.03, usage["cpu_cores_mean"]
-    assert usage["throttled_share"] > 0.9 and usage["throttled_s"] > 1
-    assert result["verdict"]["kind"] == "target", result["verdict"]
-    assert "quota" in "; ".join(result["verdict"]["reasons"])
 
 
 def test_a_limit_that_is_not_in_force_makes_every_trial_invalid(harness: Harness, golang: tuple[Path, str], tmp_path: Path) -> None:
@@ -209,8 +201,7 @@ def test_a_daemon_restart_during_a_trial_leaves_no_container(harness: Harness, d
     daemon.docker("import", *settings, str(tmp_path / "image.tar"), "own:1")
     env = {**harness.env, **daemon.env}
     process = harness.start("run", "--image", "own:1", "-d", "30s", "--warmup", "0s", "--rounds", "1", "-q", "--export-json", "-", env=env)
-    while_running(process, lambda: daemon.docker("ps", "--quiet").stdout)
-    time.sleep(2)  # until the measurement is under way
+    while_running(process, lambda: "httpbench-loadgen" in {child.name() for child in psutil.Process(process.pid).children(recursive=True)})
     daemon.stop()
     daemon.start()
     printed, errors = process.communicate(timeout=90)

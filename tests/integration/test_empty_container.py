@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 
 from httpbench.paths import root
-from tests import containers
+from tests import containers, packages
 from tests.github import ActionJob, GithubApi
 from tests.planted_pull_request import plant
 
@@ -26,10 +26,7 @@ LIFETIME_S = 900
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    subprocess.run(["make", "--silent", "wheel", f"DIST={folder}"], cwd=root(), check=True)
-    (built,) = folder.glob("*.whl")
-    return built
+    return packages.wheel(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture

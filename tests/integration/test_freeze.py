@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -20,6 +21,7 @@ import pytest
 from httpbench.isolate import Command, ProcessTree, accepts, free_port, freezer, tail
 from httpbench.isolate.freezer import SignalFreezer
 from tests.control_groups import WITHOUT_GROUPS
+from tests.forked import Forked
 from tests.waiting import gone, until
 
 SPIN = "while :; do :; done"
@@ -288,9 +290,10 @@ def whole_family(guard: psutil.Process) -> list[int]:
 def frozen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrozenHarness]:
     if request.param == "signals" and (os.geteuid() != 0 or shutil.which("unshare") is None):
         pytest.skip("only root can hide the control groups")
-    hidden = WITHOUT_GROUPS if request.param == "signals" else ()
-    argv = [*hidden, sys.executable, "-c", HARNESS, str(tmp_path), FAMILY]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    argv = ["-c", HARNESS, str(tmp_path), FAMILY]
+    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    hidden = [*WITHOUT_GROUPS, sys.executable]
+    with Forked(argv, **options) if request.param == "group" else subprocess.Popen([*hidden, *argv], **options) as process:
         try:
             assert process.stdin and process.stdout
             guard, group = process.stdout.readline().split()
@@ -312,14 +315,14 @@ def test_nothing_is_left_of_a_frozen_tree_whose_harness_is_killed(frozen: Frozen
 
 
 def test_nothing_is_left_if_the_guard_is_killed_too(frozen: FrozenHarness) -> None:
-    frozen.process.kill()
     os.kill(frozen.guard, signal.SIGKILL)
+    frozen.process.kill()
     until(frozen.is_gone, limit_s=2)
 
 
 def test_nothing_is_left_if_the_keeper_is_killed_too(frozen: FrozenHarness) -> None:
-    frozen.process.kill()
     os.kill(frozen.keeper, signal.SIGKILL)
+    frozen.process.kill()
     until(frozen.is_gone, limit_s=2)
 
 

@@ -90,9 +90,12 @@ def is_still(container: Container) -> None:
     assert cpu_s(container) - used_s < 0.001  # a freeze may take effect only at the end of a tick
 
 
-def test_a_busy_container_stands_still_until_it_is_thawed(container: Container) -> None:
+def test_a_busy_container_stands_still_until_it_is_thawed_and_is_removed_while_frozen(container: Container) -> None:
+    times_s = []
     for _ in range(3):
+        begin = time.monotonic()
         container.freeze()
+        times_s.append(time.monotonic() - begin)
         container.freeze()
         is_still(container)
         assert container.death() is None
@@ -100,14 +103,8 @@ def test_a_busy_container_stands_still_until_it_is_thawed(container: Container) 
         container.thaw()
         used_s = cpu_s(container)
         until(lambda used_s=used_s: cpu_s(container) > used_s + 0.05)  # type: ignore[misc]
-
-
-def test_a_group_is_frozen_faster_than_by_the_engine(container: Container) -> None:
-    container.freeze()
-    container.thaw()
-    begin = time.monotonic()
-    container.freeze()
-    assert isinstance(container._freezer, EngineFreezer) or time.monotonic() - begin < QUICK_S
+    assert isinstance(container._freezer, EngineFreezer) or min(times_s) < QUICK_S
+    container.freeze()  # the fixture removes the container and checks that it is gone
 
 
 def test_the_stop_of_a_frozen_container_is_as_fast_as_of_a_running_one(container: Container) -> None:
@@ -132,10 +129,6 @@ def test_a_frozen_container_that_is_killed_is_noticed(container: Container, vict
     assert until(container.death) in ("killed by signal 9", "exit code 137")
     container.thaw()
     container.freeze()
-
-
-def test_a_frozen_container_is_removed(container: Container) -> None:
-    container.freeze()  # the fixture removes the container and checks that it is gone
 
 
 def test_a_frozen_container_whose_harness_was_killed_is_removed_later(image: str, tmp_path: Path) -> None:

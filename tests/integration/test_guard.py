@@ -20,6 +20,7 @@ from httpbench.errors import StopError
 from httpbench.isolate import Command, ProcessTree, guard
 from httpbench.isolate.adopted import adopt_orphans, end_adopted
 from tests.control_groups import WITHOUT_GROUPS
+from tests.forked import Forked
 from tests.waiting import gone, until
 
 GONE = "the guard of a process tree was killed"
@@ -93,10 +94,7 @@ def test_grandchildren_die_when_the_guards_keeper_is_killed(tmp_path: Path, name
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_grandchildren_die_when_harness_and_guard_are_killed(tmp_path: Path, name: str) -> None:
-    harness = subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(tmp_path), "sh", "-c", FAMILIES[name]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    with harness:
+    with Forked(["-c", HARNESS, str(tmp_path), "sh", "-c", FAMILIES[name]], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as harness:
         assert harness.stdout
         guard_pid = int(harness.stdout.readline().split()[0])
         until(lambda: sleeps(psutil.Process(guard_pid).children(recursive=True)) == SLEEPS[name])
@@ -228,8 +226,9 @@ def test_a_command_starts_in_its_control_group(delegated: Path, number: int) -> 
         f"import os\nfrom httpbench.isolate import guard\nguard.SYS_CLONE3 = {number}\npid = guard.fork_into('{delegated}')\n"
         "if pid == 0:\n    os.execvp('cat', ['cat', '/proc/self/cgroup'])\nos.waitpid(pid, 0)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=20)
-    assert done.stdout.splitlines()[-1] == f"0::/{delegated.name}"
+    with Forked(["-c", script], stdout=subprocess.PIPE, text=True) as process:
+        said, _ = process.communicate(timeout=20)
+    assert said.splitlines()[-1] == f"0::/{delegated.name}"
 
 
 def test_children_are_found_without_the_kernels_child_lists(tmp_path: Path) -> None:
@@ -272,9 +271,10 @@ with ProcessTree([sleep], stdout=folder / "log", stderr=folder / "log", last=las
         os.kill(os.getpid(), signal.SIGKILL)
 """
     for how in ("stopped", "killed"):
-        done = subprocess.run([sys.executable, "-c", script, tmp_path, how], capture_output=True, text=True, check=False, timeout=60)
-        pids = [int(pid) for pid in done.stdout.split()]
-        assert len(pids) == 1, done.stderr
+        with Forked(["-c", script, str(tmp_path), how], stdout=subprocess.PIPE, text=True) as process:
+            said, _ = process.communicate(timeout=60)
+        pids = [int(pid) for pid in said.split()]
+        assert len(pids) == 1
         until(partial(gone, pids))
         assert how == "killed" or not (tmp_path / "last").exists(), how
     until(lambda: (tmp_path / "last").exists())
@@ -306,8 +306,8 @@ tree.kill()
 assert not Path(f"/proc/{tree.pids[0]}").exists()
 os.kill(os.getpid(), signal.SIGKILL) if ending == "death" else tree.release()
 """
-    done = subprocess.run([sys.executable, "-c", script, tmp_path, how, ending], capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == (-signal.SIGKILL if ending == "death" else 0), done.stderr
+    with Forked(["-c", script, str(tmp_path), how, ending]) as process:
+        assert process.wait(60) == (-signal.SIGKILL if ending == "death" else 0)
     if ending == "death":
         until(lambda: (tmp_path / "last").exists())
     else:

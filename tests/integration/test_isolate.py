@@ -6,7 +6,6 @@ import itertools
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from httpbench import load
 from httpbench.errors import StartError
 from httpbench.isolate import Command, ProcessTree, accepts, free_port, listeners, require_free, tail
 from httpbench.report.words.reasons import sentence
+from tests.forked import Forked
 from tests.harness import PYTHON
 from tests.waiting import gone, until
 
@@ -122,7 +122,7 @@ def test_a_program_that_daemonizes_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["SIGKILL", "SIGTERM"])
 def test_nothing_outlives_a_killed_harness(tmp_path: Path, number: signal.Signals) -> None:
-    harness = subprocess.Popen([sys.executable, "-c", CRASH, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    harness = Forked(["-c", CRASH, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert harness.stdin
     assert harness.stdout
     guard = int(harness.stdout.readline())

@@ -32,7 +32,8 @@ def test_system_calls_equal_those_that_strace_counts(target: str, tmp_path: Path
     """Both programs count the same requests.
 
     If each had requests of its own, strace would count more calls of Go and Node: it slows them down, so that their threads sleep and wake
-    up more often. strace also counts what the target does while perf starts and ends, such as the timers of Go and Node.
+    up more often. strace also counts what the target does while perf starts and ends, such as the timers of Go and Node. On a busy machine,
+    perf takes longer to start.
     """
     with _served(target, tmp_path) as (port, pids), _connections(port) as connections:
         _send(connections, 50)
@@ -46,7 +47,8 @@ def test_system_calls_equal_those_that_strace_counts(target: str, tmp_path: Path
             strace.send_signal(signal.SIGINT)
     counts = counter.counts(REQUESTS)
     calls = _calls(table.read_text())
-    assert counts.syscalls == pytest.approx(calls["total"], rel=0.02), calls
+    assert counts.syscalls is not None
+    assert 0.95 * calls["total"] <= counts.syscalls <= 1.02 * calls["total"], calls
     assert counts.writes == pytest.approx(sum(calls.get(name, 0) for name in SENDING), abs=5), calls
 
 
@@ -75,7 +77,10 @@ def test_switches_and_faults_equal_those_in_proc(tmp_path: Path) -> None:
 def test_a_profiled_run_counts_what_every_response_took(tmp_path: Path) -> None:
     """c/epoll sends each response with one call, so the count covers exactly the responses by which it is divided."""
     harness = Harness(tmp_path)
-    done = harness.bench("c/epoll/level", "--profile", "--export-json", "-")
+    done = harness.bench("c/epoll/level", "--rate", "2000", "--profile", "--export-json", "-")
+    if "its responses take too long for slices" in done.stderr:
+        pytest.skip(f"other programs stopped the server for longer than a slice: {done.stderr}")
+    assert "was not profiled" not in done.stderr, done.stderr
     (profile,) = json.loads(done.stdout)["profiles"]
     counts = profile["counts"]
     assert counts["requests"] > 0

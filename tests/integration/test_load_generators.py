@@ -57,8 +57,8 @@ def run(generator: LoadGenerator, job: Job) -> Output:
     return Output(done.stdout, done.stderr, done.returncode)
 
 
-def measure(generator: LoadGenerator, server: Server, scratch: Path, asked: Load = SHORT, request: Request | None = None) -> Measurement:
-    job = job_for(server, scratch, asked, request)
+def measure(generator: LoadGenerator, server: Server, scratch: Path, asked: Load = SHORT) -> Measurement:
+    job = job_for(server, scratch, asked)
     return generator.measurement(job, run(generator, job))
 
 
@@ -67,10 +67,15 @@ def job_for(server: Server, scratch: Path, asked: Load = SHORT, request: Request
     return Job(server.url, workload, asked, (), scratch)
 
 
-def test_counts_match_those_of_the_server(generator: LoadGenerator, tmp_path: Path) -> None:
+def test_the_generator_sends_the_workloads_request_and_counts_match_those_of_the_server(generator: LoadGenerator, tmp_path: Path) -> None:
+    assert generator.version()[0].isdigit()
     with Server(Mode.OK) as server:
-        job = job_for(server, tmp_path)
+        job = job_for(server, tmp_path, request=Request(method="DELETE", headers={"X-Asked": "a b", "host": "example.org"}))
         output = run(generator, job)
+    (head,) = (head.decode() for head in server.heads)
+    assert head.startswith("DELETE / HTTP/1.1\r\n")
+    assert "x-asked: a b" in head.lower()
+    assert head.lower().count("host: ") == 1 and "example.org" in head
     found = generator.measurement(job, output)
     unfinished = json.loads(output.stdout)["censored"] if generator.name in COUNTS_UNFINISHED else 0
     assert 0 <= server.requests - found.requests.completed <= CUT_OFF
@@ -118,8 +123,10 @@ def test_service_times_match_the_servers_delay(generator: LoadGenerator, tmp_pat
         found = measure(generator, server, tmp_path)
     times = found.service_time_us
     assert times is not None and times.min is not None
-    assert times.min >= 19_900
-    assert (times.p50 or times.mean) == pytest.approx(20_000, rel=0.5)
+    typical = times.p50 or times.mean
+    assert 19_900 <= times.min < 30_000 and typical is not None
+    # If the machine is busy, each request takes longer, but the connections then send fewer requests.
+    assert times.min <= typical <= 1.5 * SHORT.connections * found.duration_s * 1e6 / found.requests.completed
 
 
 def test_late_responses_are_timeouts(generator: LoadGenerator, tmp_path: Path) -> None:
@@ -140,16 +147,6 @@ def test_connections_close_without_keep_alive(generator: LoadGenerator, tmp_path
     assert server.connections >= found.requests.completed
     if generator.name not in CLOSES_UNANNOUNCED:
         assert all(b"connection: close" in head.lower() for head in server.heads)
-
-
-def test_the_generator_sends_the_workloads_request(generator: LoadGenerator, tmp_path: Path) -> None:
-    with Server(Mode.OK) as server:
-        measure(generator, server, tmp_path, request=Request(method="DELETE", headers={"X-Asked": "a b", "host": "example.org"}))
-    assert len(server.heads) == 1
-    head = server.heads.pop().decode()
-    assert head.startswith("DELETE / HTTP/1.1\r\n")
-    assert "x-asked: a b" in head.lower()
-    assert head.lower().count("host: ") == 1 and "example.org" in head
 
 
 def test_a_closed_port_gives_one_clear_error(generator: LoadGenerator, tmp_path: Path) -> None:
@@ -258,10 +255,6 @@ def test_our_table_equals_the_generators_own_figures(
     (line,) = csv.DictReader(done.stdout.splitlines())
     expected = figures(copy.read_text())
     assert {column: float(line[column]) for column in expected} == pytest.approx(expected)
-
-
-def test_the_version_is_known(generator: LoadGenerator) -> None:
-    assert generator.version()[0].isdigit()
 
 
 def test_native_reports_its_phases_in_order(tmp_path: Path) -> None:

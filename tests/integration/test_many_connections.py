@@ -26,7 +26,7 @@ from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(240)]
 
-CONNECTIONS, RATE_RPS, DURATION_S = 100_000, 2_000, 8
+CONNECTIONS, RATE_RPS, DURATION_S = 100_000, 2_000, 4
 SPARE_FILES = 1_000
 PROCESSES_MAX = 16
 MEMORY_MIN = 6 << 30
@@ -107,8 +107,8 @@ def test_100000_connections_are_all_used_and_need_little_memory(nginx: Nginx) ->
         assert requests["offered"] == RATE_RPS // nginx.generators * DURATION_S
         if nginx.generators == 1:
             assert requests["ok"] == requests["offered"]
-        else:  # the last few wait while other load generators close their connections
-            assert requests["ok"] >= 0.98 * requests["offered"]
+        else:  # those of the last fifth of a second may wait while other load generators close their connections
+            assert requests["ok"] >= requests["offered"] - 0.2 * RATE_RPS / nginx.generators
         assert not sum(each["errors"].values())
         added = (each["generator"]["rss_bytes_peak"] - few["generator"]["rss_bytes_peak"]) / (each["config"]["connections"] - 1_000)
         p50_us = each["response_time_us"]["p50"]

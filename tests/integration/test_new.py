@@ -25,11 +25,12 @@ def test_a_new_target_passes_verify(harness: Harness, tmp_path: Path, language: 
     assert len(list((tmp_path / "mine").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_verify_prints_the_limits_to_declare(harness: Harness, tmp_path: Path) -> None:
     harness.run("new", "mine", "--language", "python", cwd=tmp_path)
     server = tmp_path / "mine/server.py"
     server.write_text(server.read_text().replace('self.respond(b"")', "self.respond(BODY)"))
-    done = harness.run("verify", "--targets", "mine", "python/mine", cwd=tmp_path)
+    done = harness.run("verify", "--targets", "mine", "python/mine", "--scaling", "single", cwd=tmp_path)
     assert done.returncode == 1
     assert f'write in {tmp_path}/mine/target.toml: limits = ["no-head"]\n' in done.stdout
 

@@ -20,7 +20,7 @@ def measured(harness: Harness, mode: str) -> dict[str, Any]:
     """Measure a server in this mode and return the only trial."""
     server = f"{PYTHON} {shlex.quote(str(TARGETS / 'polling' / 'server.py'))} {{port}} {mode}"
     done = harness.run(
-        "run", server, "-c", "8", "-d", "1500ms", "--warmup", "100ms", "--rounds", "1", "--expect-status", "200", "--export-json", "-"
+        "run", server, "-c", "8", "-d", "1s", "--warmup", "100ms", "--rounds", "1", "--expect-status", "200", "--export-json", "-"
     )
     (result,) = json.loads(done.stdout)["results"]
     (trial,) = result["rounds"]

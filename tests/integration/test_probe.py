@@ -15,11 +15,20 @@ CHEATING = "test/cheating"
 
 @pytest.fixture(scope="module")
 def probed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Probe all cheating test servers and the honest one."""
+    """Probe all cheating test servers and the honest one.
+
+    A response that is late on a busy machine leaves the label unknown. Such servers are probed again.
+    """
     harness = Harness(tmp_path_factory.mktemp("probe"))
-    done = harness.run("probe", "--targets", str(TARGETS), CHEATING, "test/misbehaving/takes-bodies", "--json")
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Any] = {}
+    targets = [CHEATING, "test/misbehaving/takes-bodies"]
+    for _ in range(3):
+        done = harness.run("probe", "--targets", str(TARGETS), *targets, "--json")
+        assert done.returncode == 0, done.stderr
+        found |= json.loads(done.stdout)
+        targets = [target for target, probe in found.items() if probe["label"] is None]
+        if not targets:
+            break
     return found
 
 
@@ -82,7 +91,7 @@ def test_details_show_requests_and_responses(harness: Harness) -> None:
 
 
 def test_bench_probes_each_target_once_and_shows_the_label_with_its_results(harness: Harness) -> None:
-    done = harness.bench(f"{CHEATING}/any-bytes", f"{CHEATING}/honest", "--rounds", "2", "--wide", "--export-json", "-")
+    done = harness.bench(f"{CHEATING}/any-bytes", f"{CHEATING}/honest", "-d", "100ms", "--rounds", "2", "--wide", "--export-json", "-")
     # The exit code doesn't matter: such short rounds may be invalid on a slow machine.
     document = json.loads(done.stdout)
     assert sorted(document["probes"]) == [f"{CHEATING}/any-bytes", f"{CHEATING}/honest"]

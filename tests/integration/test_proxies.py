@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ def test_a_rising_rate_is_measured_with_and_without_the_proxy(harness: Harness) 
     assert set(found) == {"baseline", f"{RELAYING}/good"}, done.stderr
     for name, result in found.items():
         (trial,) = result["rounds"]
+        if "other programs took" in json.dumps(trial["verdict"]):  # a stall of 10 ms at the end of a step breaks the rate
+            pytest.skip(f"other programs disturbed it: {trial['verdict']}")
         assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
         steps = trial["measurement"]["steps"]
         assert [step["rate_rps"] for step in steps] == [100, 200, 300]
@@ -50,49 +53,53 @@ def test_a_rising_rate_is_measured_with_and_without_the_proxy(harness: Harness) 
 @pytest.mark.alone
 def test_the_time_a_proxy_adds_is_measured_within_10_percent(harness: Harness) -> None:
     """Every 100th chunk waits for 0.5 s. With two chunks per request, 2% of the requests wait, so the p99 includes the delay."""
-    load = ("-c", "48", "--rate", "400", "-d", "4s", "--timeout", "10s", "--workload", "proxy-hello")
+    load = ("-c", "48", "--rate", "400", "-d", "3s", "--timeout", "10s", "--workload", "proxy-hello")
     found = results(harness.bench(f"{RELAYING}/late-500ms", *load, "--export-json", "-"))
     overhead = found[f"{RELAYING}/late-500ms"]["overhead"]
     assert overhead["p99"]["us"] == pytest.approx(500_000, rel=0.1)
     assert overhead["p90"]["us"] < 250_000
 
 
-@pytest.mark.alone
-@pytest.mark.parametrize("mode", ["drops", "invents"])
-def test_a_proxy_that_loses_or_invents_one_byte_in_a_million_has_no_result(harness: Harness, mode: str) -> None:
-    done = harness.bench(f"{RELAYING}/{mode}", "--workload", "proxy-10kb", "-d", "2s", "--timeout", "1s", "--export-json", "-")
+def test_a_proxy_that_loses_or_invents_one_byte_in_a_million_has_no_result(harness: Harness) -> None:
+    modes = [f"{RELAYING}/{mode}" for mode in ("drops", "invents")]
+    load = ("--workload", "proxy-10kb", "-d", "1s", "--timeout", "1s", "--interleave", "rounds")
+    done = harness.bench(*modes, *load, "--export-json", "-")
     assert done.returncode == 1
-    result = results(done)[f"{RELAYING}/{mode}"]
-    assert result["verdict"]["kind"] == "invalid" and result["summary"]["throughput_rps"] is None
-    assert result["overhead"] == {}
-    reasons = "; ".join(result["verdict"]["reasons"])
-    assert "bytes were lost, changed or invented" in reasons or "httpbench verify" in reasons
+    for mode in modes:
+        result = results(done)[mode]
+        assert result["verdict"]["kind"] == "invalid" and result["summary"]["throughput_rps"] is None
+        assert result["overhead"] == {}
+        reasons = "; ".join(result["verdict"]["reasons"])
+        assert "bytes were lost, changed or invented" in reasons or "httpbench verify" in reasons
 
 
-@pytest.mark.alone
-def test_a_proxy_and_its_baseline_take_turns_over_one_backend(harness: Harness) -> None:
-    load = ("--workload", "proxy-10kb", "-c", "8", "-d", "1s", "--warmup", "200ms", "--retries", "0")
-    done = harness.bench(f"{RELAYING}/good", *load, "--interleave", "slices", "--export-json", "-")
-    found = results(done)
+COUNTED_LATE = """
+import time
+from httpbench.run.slices.started import NOTHING, HandledInTurns
+counting = HandledInTurns.counting
+def late(self):
+    time.sleep(0.1 if self.so_far == NOTHING else 0)
+    return counting(self)
+HandledInTurns.counting = late
+"""
+
+
+def test_a_proxy_and_its_baseline_take_turns_over_one_backend_ten_times_of_ten(harness: Harness) -> None:
+    """On a busy machine, the backend's counts are read late. Everything since the load began must be counted anyway."""
+    load = ("--workload", "proxy-10kb", "-c", "8", "-d", "400ms", "--timeout", "5s", "--rounds", "10", "--interleave", "slices")
+    found = results(harness.bench(f"{RELAYING}/good", *load, "--export-json", "-", first=COUNTED_LATE))
     for name, result in found.items():
-        (trial,) = result["rounds"]
-        assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
-        assert len(trial["measurement"]["intervals"]) == 10
-        assert trial["backend_usage"]["cpu_s"] > 0
-        assert (trial["target_usage"] is None) == (name == "baseline")
-    (relayed,) = found[f"{RELAYING}/good"]["rounds"]
-    requests = relayed["measurement"]["requests"]
-    responses = requests["ok"] + requests["before_window"]
-    assert responses <= relayed["backend_requests"] <= 1.1 * responses + 100, "those of the baseline don't count"
+        assert len(result["rounds"]) == 10
+        for trial in result["rounds"]:
+            assert trial["verdict"]["kind"] not in ("invalid", "failed"), trial["verdict"]
+            assert len(trial["measurement"]["intervals"]) == 4
+            assert trial["backend_usage"]["cpu_s"] > 0
+            assert (trial["target_usage"] is None) == (name == "baseline")
+    for relayed in found[f"{RELAYING}/good"]["rounds"]:
+        requests = relayed["measurement"]["requests"]
+        responses = requests["ok"] + requests["before_window"]
+        assert responses <= relayed["backend_requests"] <= 1.1 * responses + 100, "those of the baseline don't count"
     assert found[f"{RELAYING}/good"]["overhead"]["p50"]["us"] > 0
-
-
-@pytest.mark.alone
-def test_a_proxy_that_keeps_its_contract_passes_ten_of_ten(harness: Harness) -> None:
-    done = harness.bench(f"{RELAYING}/good", "--workload", "proxy-10kb", "-c", "8", "-d", "500ms", "--rounds", "10", "--export-json", "-")
-    rounds = results(done)[f"{RELAYING}/good"]["rounds"]
-    assert not [trial["verdict"] for trial in rounds if trial["verdict"]["kind"] in ("invalid", "failed")]
-    assert all(trial["backend_requests"] >= trial["measurement"]["requests"]["ok"] for trial in rounds)
 
 
 def test_verify_reports_which_byte_was_lost(harness: Harness) -> None:

@@ -50,7 +50,7 @@ def test_a_suite_that_cannot_run_here_is_listed_with_the_reason(harness: Harness
 def test_a_dry_run_prints_the_expected_time_and_measures_nothing(harness: Harness) -> None:
     done = results(harness, "quick", "--dry-run", "--options", "c/epoll")
     assert done.returncode == 0
-    assert "6 trials: 2 lines × 3 rounds, about " in done.stdout and "up to " in done.stdout
+    assert "10 trials: 2 lines × 5 rounds, about " in done.stdout and "up to " in done.stdout
     assert not (harness.home / "results").exists()
 
 

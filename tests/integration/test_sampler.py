@@ -115,9 +115,8 @@ for number in range(40):
     if os.fork() == 0:
         for _ in range({threads} - 1):
             threading.Thread(target=time.sleep, args=(60,)).start()
-        before = used()
         burn(0.006)
-        os.write(writing, f'{{used() - before}} '.encode())
+        os.write(writing, f'{{used()}} '.encode())
         time.sleep(60)
     ends.append(reading)
 spent = sum(float(os.read(end, 100)) for end in ends)
@@ -249,19 +248,13 @@ def test_a_window_lasts_from_mark_to_stop(tmp_path: Path) -> None:
     assert 10 <= len(usage.samples) <= 20
 
 
-@pytest.mark.alone
 def test_sampling_stays_cheap() -> None:
     """Fail only if sampling costs far too much.
 
-    Other programs displace data from the caches and can only raise its cost, so the cheapest of three measurements is judged.
-    ``benchmarks/sampler.py`` checks the bound of 0.01 cores on a quiet machine.
+    Only the sampler's own CPU time counts. Other programs can raise it only by displacing data from the caches. ``benchmarks/sampler.py``
+    checks the bound of 0.01 cores on a quiet machine.
     """
-    argv, shares = [sys.executable, "benchmarks/sampler.py", "4"], []
-    for _ in range(3):
-        done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-        share = re.match(r"([0-9.]+)% of a core: 10 processes", done.stdout)
-        assert share is not None, done.stderr
-        shares.append(float(share[1]))
-        if shares[-1] < 5:
-            return
-    pytest.fail(f"sampling took {shares} percent of a core")
+    done = subprocess.run([sys.executable, "benchmarks/sampler.py", "2"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    share = re.match(r"([0-9.]+)% of a core: 10 processes", done.stdout)
+    assert share is not None, done.stderr
+    assert float(share[1]) < 5

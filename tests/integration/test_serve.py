@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -26,12 +27,20 @@ END_S = 8.0
 """Time limit for the server to end. It usually ends much sooner. If it waited for open event streams, it would take an hour."""
 
 
-@pytest.fixture
-def db(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a results database with a run that this process seems to be executing."""
+    db = tmp_path_factory.mktemp("store") / "results.db"
     trials = make_rounds_of("c/a", "c/b")
-    add_run(tmp_path / "results.db", make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
-    return tmp_path / "results.db"
+    add_run(db, make_run(trials, id="r", status=RunStatus.RUNNING), trials[:2])
+    return db
+
+
+@pytest.fixture(scope="module")
+def served(db: Path) -> Iterator[tuple[Path, str]]:
+    """Serve the database, and yield its path and the server's address."""
+    with serving(db) as (_, address):
+        yield db, address
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -58,9 +67,10 @@ def is_closed(connection: socket.socket) -> bool:
         return True
 
 
-def test_idle_connections_do_not_keep_others_out(db: Path) -> None:
+def test_idle_connections_do_not_keep_others_out(served: tuple[Path, str]) -> None:
     """Browsers open connections in advance, and anyone can open many."""
-    with serving(db) as (_, address), ExitStack() as stack:
+    _, address = served
+    with ExitStack() as stack:
         host, port = re.findall(r"//([^:/]+):(\d+)", address)[0]
         idle = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(300)]
         for connection in idle[:100]:
@@ -71,8 +81,9 @@ def test_idle_connections_do_not_keep_others_out(db: Path) -> None:
         assert is_closed(idle[0]), "the one that has waited the longest is closed"
 
 
-def test_one_address_cannot_close_the_connections_of_others(db: Path) -> None:
-    with serving(db) as (_, address), ExitStack() as stack:
+def test_one_address_cannot_close_the_connections_of_others(served: tuple[Path, str]) -> None:
+    _, address = served
+    with ExitStack() as stack:
         host, port = re.findall(r"//([^:/]+):(\d+)", address)[0]
         early = stack.enter_context(socket.create_connection((host, int(port)), timeout=30))
         others = [
@@ -84,14 +95,14 @@ def test_one_address_cannot_close_the_connections_of_others(db: Path) -> None:
         assert early.recv(100).startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_head_has_a_time_limit(db: Path) -> None:
-    with serving(db) as (_, address):
-        host, port = re.findall(r"//([^:/]+):(\d+)", address)[0]
-        begun = time.monotonic()
-        with socket.create_connection((host, int(port)), timeout=60) as connection:
-            connection.sendall(b"GET / HTTP/1.1\r\n")
-            assert is_closed(connection)
-        assert HEAD_S - 1 < time.monotonic() - begun < HEAD_S + 20
+def test_a_head_has_a_time_limit(served: tuple[Path, str]) -> None:
+    _, address = served
+    host, port = re.findall(r"//([^:/]+):(\d+)", address)[0]
+    begun = time.monotonic()
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n")
+        assert is_closed(connection)
+    assert HEAD_S - 1 < time.monotonic() - begun < HEAD_S + 20
 
 
 def test_other_addresses_require_a_token_that_is_printed_once(db: Path) -> None:
@@ -109,12 +120,12 @@ def test_other_addresses_require_a_token_that_is_printed_once(db: Path) -> None:
         assert "token" not in errors
 
 
-def test_the_store_is_not_changed(db: Path) -> None:
+def test_the_store_is_not_changed(served: tuple[Path, str]) -> None:
+    db, address = served
     before = db.read_bytes()
-    with serving(db) as (_, address):
-        for path in ("", "runs/r.html", "targets.html"):
-            with urllib.request.urlopen(address + path, timeout=30) as page:
-                assert page.status == 200
+    for path in ("", "runs/r.html", "targets.html"):
+        with urllib.request.urlopen(address + path, timeout=30) as page:
+            assert page.status == 200
     assert db.read_bytes() == before
 
 

@@ -29,7 +29,8 @@ def program(path: Path, script: str) -> None:
 
 
 def candidate(folder: Path, version: str) -> None:
-    program(folder / "apt-cache", f"printf 'no-such-package:\\n  Candidate: {version}\\n'")
+    """Make apt-cache find this version of every package."""
+    program(folder / "apt-cache", f'shift 2; for package; do printf "%s:\\n  Candidate: {version}\\n" "$package"; done')
 
 
 def setup(harness: Harness, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

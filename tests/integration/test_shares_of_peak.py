@@ -42,7 +42,7 @@ def test_a_proxy_with_a_known_peak_has_the_known_rates_goodput_and_latency(harne
     assert "Goodput: correct responses/s above the peak." in shown
 
 
-@pytest.mark.alone
+@pytest.mark.slow
 def test_the_rate_of_a_real_proxy_is_the_share_of_its_measured_peak(harness: Harness) -> None:
     found = measured(harness, HAPROXY, "50%")
     peak_rps = found[HAPROXY, None]["summary"]["throughput_rps"]["median"]

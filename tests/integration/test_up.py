@@ -6,7 +6,6 @@ import os
 import pty
 import re
 import signal
-import subprocess
 import time
 import urllib.request
 from pathlib import Path
@@ -33,12 +32,10 @@ server.serve_forever()
 def test_ctrl_c_in_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
     """The live line shows CPU and memory. The URL goes to standard output, where scripts can read it."""
     ours, theirs = pty.openpty()
-    harness = Harness(tmp_path)
-    argv = harness.argv("up", SERVER)
-    with subprocess.Popen(argv, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=harness.env, start_new_session=True) as process:
+    with Harness(tmp_path).start("up", SERVER, stdin=theirs, stderr=theirs, start_new_session=True) as process:
         os.close(theirs)
         assert process.stdout is not None
-        url = process.stdout.readline().decode().strip()
+        url = process.stdout.readline().strip()
         assert urllib.request.urlopen(url, timeout=10).status == 200
         screen = _read_until(ours, r"\d+% CPU, \d+ MB")
         children = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]

@@ -1,4 +1,8 @@
-"""Tests of verdicts with real servers and loads: the bottleneck of a trial, and invalid trials."""
+"""Tests of verdicts with real servers and loads: the bottleneck of a trial, and invalid trials.
+
+Quotas and limited links make a program or a link the bottleneck on any machine. Other programs can only disturb a round, so each such run
+has several short rounds, httpbench repeats those that were disturbed, and the undisturbed ones are judged.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,6 @@ import shlex
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -18,10 +21,13 @@ from httpbench import load
 from tests.harness import MISBEHAVING_SERVER, TARGETS, Harness
 from tests.quota import limited_to
 
-pytestmark = pytest.mark.alone
-
 MISBEHAVING = "test/misbehaving"
 FAST = "c/epoll/edge"
+ROUNDS = ("-d", "600ms", "--warmup", "200ms", "--rounds", "2", "--retries", "2")
+
+two_cores = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame"
+)
 
 
 def results(harness: Harness, *words: str, **options: Any) -> list[dict[str, Any]]:
@@ -30,7 +36,16 @@ def results(harness: Harness, *words: str, **options: Any) -> list[dict[str, Any
     return found
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
+def undisturbed(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rounds that other programs did not disturb. Skip the test if there are none."""
+    found = [trial for trial in result["rounds"] if trial["verdict"]["kind"] != "disturbed"]
+    if not found:
+        pytest.skip(f"other programs disturbed every round: {result['verdict']['reasons']}")
+    return found
+
+
+@pytest.mark.alone
+@two_cores
 def test_a_weak_generator_is_reported_as_the_bottleneck(harness: Harness, tmp_path: Path) -> None:
     """The generator gets only 0.2 cores, so its CPU time alone would make it look idle."""
     wrapper = tmp_path / "bin" / "httpbench-loadgen"
@@ -39,30 +54,30 @@ def test_a_weak_generator_is_reported_as_the_bottleneck(harness: Harness, tmp_pa
         wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec {shlex.quote(load.get("native").program())} "$@"\n')
         wrapper.chmod(0o755)
         env = {**harness.env, "HTTPBENCH_PROGRAMS": str(wrapper.parent)}
-        (result,) = results(harness, FAST, "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "3", env=env)
-    if result["verdict"]["kind"] == "disturbed":
-        pytest.skip(f"other programs disturbed it: {result['verdict']['reasons']}")
-    assert result["verdict"]["kind"] == "generator", result["verdict"]
-    assert "waiting for a core" in result["verdict"]["reasons"][-1]
-    facts = [trial["facts"] for trial in result["rounds"]]
-    assert all(one["generator_wait_cores"] > 0.25 for one in facts), facts
+        (result,) = results(harness, FAST, "-c", "16", *ROUNDS, env=env)
+    for trial in undisturbed(result):
+        assert trial["facts"]["generator_wait_cores"] > 0.25, trial["facts"]
+        assert trial["verdict"]["kind"] == "generator", trial["verdict"]
+        assert "waiting for a core" in trial["verdict"]["reasons"][-1]
 
 
+@pytest.mark.alone
 def test_a_target_that_stands_still_does_not_win_by_its_p99(harness: Harness) -> None:
     """The target stalls for 12% of the time. The p99 of a closed loop hides that; with a rate, the p99 shows it.
 
     A round of 2 s contains about four stalls in its windows, but sometimes only one.
     """
     targets = ("test/varying/stalls", "test/varying/slow", "--targets", str(TARGETS))
-    load = ("-c", "16", "-d", "2s", "--warmup", "500ms", "--rounds", "3", "--retries", "0")
+    load = ("-c", "16", "-d", "2s", "--warmup", "200ms", "--rounds", "3", "--retries", "0")
     said = " ".join(harness.run("bench", *targets, *load).stdout.split())
     assert re.search(r"p99 is not compared: test/varying/stalls stalled \d+ times in a round, longest \d+(\.\d+)? ms", said), said
     assert "p99 hides stalls, which `--rate` shows: test/varying/stalls stalled" in said
-    p99_us = {
-        result["target"]: median(each["measurement"]["response_time_us"]["p99"] for each in result["rounds"])
-        for result in results(harness, *targets[:2], *load[:-2], "--rate", "5000")
+    at_a_rate = {
+        result["target"]: [each["measurement"]["response_time_us"]["p99"] for each in result["rounds"]]
+        for result in results(harness, *targets[:2], "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "3", "--rate", "1500")
     }
-    assert p99_us["test/varying/stalls"] > 30_000 > p99_us["test/varying/slow"]
+    # A round of 1 s may contain no stall, and other programs may delay the responses of the other target in some rounds.
+    assert max(at_a_rate["test/varying/stalls"]) > 30_000 > min(at_a_rate["test/varying/slow"])
 
 
 LIMITED = {
@@ -72,21 +87,22 @@ LIMITED = {
 """Shell scripts that limit the rate of loopback."""
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
+@pytest.mark.alone
+@two_cores
 @pytest.mark.parametrize("kind", LIMITED)
 def test_a_full_link_is_reported_as_the_bottleneck(harness: Harness, kind: str) -> None:
     in_new_network = ("unshare", "--net", "sh", "-c", f'ip link set lo up && {LIMITED[kind]} && exec "$@"', "sh")
     if subprocess.run([*in_new_network, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no network with a limited rate is allowed here")
     limited = replace(harness, before=in_new_network)
-    (result,) = results(limited, FAST, "-c", "16", "-d", "1s", "--warmup", "200ms", "--rounds", "1")
-    if result["verdict"]["kind"] == "disturbed":
-        pytest.skip(f"other programs disturbed it: {result['verdict']['reasons']}")
-    assert result["verdict"]["kind"] == "network", result["verdict"]
-    assert re.fullmatch(r"the network link lo was full \(\d+(\.\d+)? of 20 Mbit/s\)", result["verdict"]["reasons"][0])
+    (result,) = results(limited, FAST, "-c", "16", *ROUNDS)
+    for trial in undisturbed(result):
+        assert trial["verdict"]["kind"] == "network", trial["verdict"]
+        assert re.fullmatch(r"the network link lo was full \(\d+(\.\d+)? of 20 Mbit/s\)", trial["verdict"]["reasons"][0])
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core target and generator share it, and neither is to blame")
+@pytest.mark.alone
+@two_cores
 def test_a_target_under_a_quota_is_reported_as_the_bottleneck(harness: Harness, tmp_path: Path) -> None:
     """The target gets only 0.2 cores, so its CPU time alone would make it look idle."""
     with limited_to(0.2) as group:
@@ -94,41 +110,43 @@ def test_a_target_under_a_quota_is_reported_as_the_bottleneck(harness: Harness, 
         wrapper = tmp_path / "limited"
         wrapper.write_text(f'#!/bin/sh\necho $$ > {group}\nexec "$@"\n')
         wrapper.chmod(0o755)
-        words = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--rounds", "1", "--retries", "0", "--export-json", "-")
-        done = harness.run("run", f"{wrapper} {server}", *words, cwd=tmp_path)
+        done = harness.run("run", f"{wrapper} {server}", "-c", "8", *ROUNDS, "--export-json", "-", cwd=tmp_path)
     (result,) = json.loads(done.stdout)["results"]
-    if result["verdict"]["kind"] == "disturbed":
-        pytest.skip(f"other programs disturbed it: {result['verdict']['reasons']}")
-    assert result["verdict"]["kind"] in ("target", "both"), result["verdict"]  # other programs may also slow down the generator
-    assert "the target's CPU quota stopped it" in "; ".join(result["verdict"]["reasons"])
-    assert result["rounds"][0]["facts"]["target_throttled_share"] > 0.5
+    for trial in undisturbed(result):
+        assert trial["facts"]["target_throttled_share"] > 0.5
+        assert trial["verdict"]["kind"] in ("target", "both"), trial["verdict"]  # other programs may also slow down the generator
+        assert "the target's CPU quota stopped it" in "; ".join(trial["verdict"]["reasons"])
 
 
-@pytest.mark.parametrize(
-    ("mode", "sentences"),
-    [
-        ("resets", "requests failed, more than 0.10% .*reset [0-9]"),
-        ("turns-500", "responses were wrong .*unexpected status [0-9]|no correct response .*unexpected status [0-9]"),
-        ("idles", "connections stalled|no correct response|requests failed.*timeout"),
-    ],
-)
-def test_a_server_that_stops_responding_correctly_is_invalid(harness: Harness, mode: str, sentences: str) -> None:
-    words = (f"{MISBEHAVING}/{mode}", "-c", "8", "-d", "1s", "--warmup", "0s", "--rounds", "1", "--timeout", "5s")
-    (result,) = results(harness, *words)
-    assert result["verdict"]["kind"] == "invalid"
-    assert result["summary"]["throughput_rps"] is None, "there is no headline number"
-    assert re.search(sentences, "; ".join(result["verdict"]["reasons"])), result["verdict"]
+STOPS = {
+    "resets": "requests failed, more than 0.10% .*reset [0-9]",
+    "turns-500": "responses were wrong .*unexpected status [0-9]|no correct response .*unexpected status [0-9]",
+    "idles": "connections stalled|no correct response|requests failed.*timeout",
+}
 
 
+@pytest.mark.slow
+def test_a_server_that_stops_responding_correctly_is_invalid(harness: Harness) -> None:
+    load = ("-c", "8", "-d", "1s", "--warmup", "0s", "--rounds", "1", "--timeout", "5s", "--interleave", "rounds")
+    found = {result["target"]: result for result in results(harness, *(f"{MISBEHAVING}/{mode}" for mode in STOPS), *load)}
+    for mode, sentences in STOPS.items():
+        result = found[f"{MISBEHAVING}/{mode}"]
+        assert result["verdict"]["kind"] == "invalid"
+        assert result["summary"]["throughput_rps"] is None, "there is no headline number"
+        assert re.search(sentences, "; ".join(result["verdict"]["reasons"])), result["verdict"]
+
+
+@pytest.mark.slow
 def test_status_500_from_the_first_response_on_is_invalid(harness: Harness, tmp_path: Path) -> None:
     """The server responds correctly to the checks before the load, like a server whose database fails only under load."""
     server = f"{MISBEHAVING_SERVER} {{host}} {{port}} turns-500"
-    load = ("-c", "8", "-d", "1s", "--warmup", "500ms", "--rounds", "1", "--timeout", "5s", "--retries", "0")
+    load = ("-c", "8", "-d", "300ms", "--warmup", "200ms", "--rounds", "1", "--timeout", "5s", "--retries", "0")
     done = harness.run("run", server, *load, cwd=tmp_path)
     assert done.returncode == 1
     assert "no correct response (unexpected status" in done.stdout or "responses were wrong (unexpected status" in done.stdout
 
 
+@pytest.mark.slow
 def test_evidence_shows_the_measurements_behind_a_verdict(harness: Harness) -> None:
     (result,) = results(harness, f"{MISBEHAVING}/good", "-c", "4", "-d", "300ms", "--warmup", "0s", "--rounds", "2", "--rate", "200")
     shown = harness.run("report", "--evidence", env={**harness.env, "COLUMNS": "400"}).stdout
@@ -156,6 +174,7 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
 """
 
 
+@pytest.mark.alone
 def test_a_response_in_two_writes_is_explained_by_delayed_acks(harness: Harness, tmp_path: Path) -> None:
     server = tmp_path / "server.py"
     server.write_text(TWO_WRITES)

@@ -43,6 +43,7 @@ from tests.published import write_results
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_random_files_cause_no_traceback() -> None:
     done = subprocess.run([sys.executable, ROOT / "fuzz" / "files.py", "--seed", "1", "--cases", "12"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr

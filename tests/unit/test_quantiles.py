@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -85,6 +86,18 @@ def test_percentiles_use_the_nearest_rank(times: list[int]) -> None:
 def test_merged_parts_equal_the_whole(parts: list[list[int]]) -> None:
     whole = recorded(decoded(make_histogram([time for part in parts for time in part])))
     assert figures_us(together([recorded(decoded(make_histogram(part))) for part in parts])) == figures_us(whole)
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_buckets_have_the_bounds_of_the_library(digits: int) -> None:
+    histogram = HdrHistogram(1, 3_600_000_000_000, digits)
+    for index in range(histogram.counts_len):
+        histogram.counts[index] = 1
+    samples = recorded(histogram)
+    lowest = [histogram.get_value_from_index(index) for index in range(histogram.counts_len)]
+    assert samples.lowest.tolist() == lowest
+    assert samples.highest.tolist() == [histogram.get_highest_equivalent_value(value) for value in lowest]
+    assert samples.total == histogram.counts_len
 
 
 def test_no_samples_give_no_percentiles() -> None:

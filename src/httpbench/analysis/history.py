@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -35,8 +34,8 @@ FIGURES: Mapping[str, Callable[[TrialFigures], float | None]] = {
 _OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 _WORKLOADS = TypeAdapter(dict[str, Workload])
 
-CommitsBetween = Callable[[Path, str, str], Sequence[str]]
-"""Function that lists the commits in a folder after one commit, up to and including another commit.
+CommitsBetween = Callable[[str, str], Sequence[str]]
+"""Function that lists the commits after one commit, up to and including another commit.
 
 The list has one line per commit, newest first. It is empty if the commits are unknown.
 """
@@ -238,7 +237,7 @@ def _series(newest: _Measured, group: Sequence[_Measured], figure: str, commits_
         environment=group[0].run.environment,
         differs=tuple(_differences(group[0], newest)),
         points=points,
-        changes=tuple(_changes(points, measured, commits_between)),
+        changes=tuple(_changes(points, commits_between)),
     )
 
 
@@ -263,7 +262,7 @@ def _point(measured: _Measured, values: Sequence[float]) -> Point:
     )
 
 
-def _changes(points: Sequence[Point], measured: Sequence[_Measured], commits_between: CommitsBetween | None) -> Iterator[LevelChange]:
+def _changes(points: Sequence[Point], commits_between: CommitsBetween | None) -> Iterator[LevelChange]:
     values = [point.estimate.median for point in points]
     indices = change_points(values)
     bounds = [0, *indices, len(values)]
@@ -273,5 +272,5 @@ def _changes(points: Sequence[Point], measured: Sequence[_Measured], commits_bet
         before, after = points[index - 1].git_commit, points[index].git_commit
         commits: Iterable[str] = ()
         if commits_between and before and after and before != after:
-            commits = commits_between(Path(measured[index].run.target.folder), before, after)
+            commits = commits_between(before, after)
         yield LevelChange(index, found.ratio, found.interval, before, after, tuple(commits))

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from httpbench.catalog.catalog import Catalog, load, load_named, load_valid
-from httpbench.catalog.files import sentences
-from httpbench.catalog.proofs import read_proofs, record_proofs
-from httpbench.catalog.published import read_published
-from httpbench.catalog.select import kind_of, matching, select
-from httpbench.paths import root
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Catalog",
-    "kind_of",
-    "load",
-    "load_named",
-    "load_valid",
-    "matching",
-    "read_proofs",
-    "read_published",
-    "record_proofs",
-    "root",
-    "select",
-    "sentences",
-]
+if TYPE_CHECKING:
+    from httpbench.catalog.catalog import Catalog, load, load_named, load_valid
+    from httpbench.catalog.files import sentences
+    from httpbench.catalog.proofs import read_proofs, record_proofs
+    from httpbench.catalog.published import read_published
+    from httpbench.catalog.selection import kind_of, matching, select
+    from httpbench.paths import root
+else:
+    from httpbench.lazy import exports
+
+    __getattr__ = exports(__name__)

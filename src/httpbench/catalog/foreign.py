@@ -14,7 +14,7 @@ from typing import Any
 
 from httpbench.errors import CatalogError
 from httpbench.model import Build, Entry, Kind, Scaling, Target, Tuning
-from httpbench.paths import id_part, read_small, small_file, target_id
+from httpbench.paths import id_part, read_foreign, read_small, target_id
 from httpbench.text import one_line
 
 Raw = Mapping[str, Any]
@@ -58,11 +58,11 @@ def json_data(text: str) -> Any:
 
 
 def file_problems(folder: Path, name: str) -> list[str]:
-    """Return the problems with a file in a target's folder that can be found without reading it."""
+    """Return the problems with a file in a target's folder whose content doesn't matter."""
     if not os.path.lexists(folder / name):
         return [f"{name}: not in its folder"]
     try:
-        small_file(folder / name, folder)
+        read_foreign(folder / name, folder)
     except OSError as error:
         return [f"{name} cannot be read: {error.strerror}"]
     return []

@@ -31,12 +31,16 @@ from httpbench.model import (
     VerdictKind,
     Workload,
 )
-from httpbench.paths import id_part
+from httpbench.paths import id_part, read_foreign
 from httpbench.text import one_line
 
 UNKNOWN = "unknown"
 """Name of a load generator or language that the published results don't state."""
+COUNT_MAX = 10**15
+"""Maximum number of requests or errors in published results."""
 ENVIRONMENT_MAX = 200
+PUBLISHED_BYTES_MAX = 256 << 20
+"""Maximum size of a file with published results, in bytes."""
 US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 
 _NO_CORES = Cores(target=(), generator=(), harness=(), shared=False)
@@ -133,10 +137,13 @@ def published_environment(machine: str | None, *, kernel: str | None, system: st
     )
 
 
-def read_published_json(path: Path) -> Any:
-    """Return the contents of a JSON file. Raises :class:`CatalogError` if it can't be read, or :class:`ValueError` if it isn't JSON."""
+def read_published_json(path: Path, folder: Path | None = None) -> Any:
+    """Return the contents of a JSON file, named by the user or found in ``folder``.
+
+    Raises :class:`CatalogError` if it can't be read, or :class:`ValueError` if it isn't JSON.
+    """
     try:
-        return json_data(path.read_text(encoding="utf-8-sig"))
+        return json_data(read_foreign(path, folder, PUBLISHED_BYTES_MAX).decode("utf-8-sig"))
     except OSError as error:
         raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
     except RecursionError:

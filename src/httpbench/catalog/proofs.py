@@ -11,13 +11,16 @@ from pathlib import Path
 
 from httpbench.catalog.files import read
 from httpbench.errors import UsageError
-from httpbench.model import Proof, ProofFile
+from httpbench.model import Proof, ProofFile, ProvenBuild
 from httpbench.paths import root
 
 HEADER = """\
 # When and where each target was last verified. `httpbench verify --record` writes this file. A target without an entry was never built.
 #
 # scaling: the scalings that passed; empty: the target was built but failed. sources: the fingerprint of the verified sources.
+# contract: the version of the contract that was verified.
+# build_s: the duration of a first build, in seconds. builds: the builds with optional features that passed; `verify --tls --record` adds
+# those with TLS.
 # h2spec: the numbers of its tests of HTTP/2 that passed and, by section, that failed; `verify --tls --http2 --record` adds them.
 # ambiguous: what an HTTP proxy does with each ambiguous request.
 """
@@ -56,11 +59,22 @@ def _entry(proof: Proof) -> str:
     if proof.h2spec is not None:
         failed = ", ".join(f"{_text(section)} = {count}" for section, count in sorted(proof.h2spec.failed.items()))
         lines.append(f"h2spec = {{ passed = {proof.h2spec.passed}, failed = {{{f' {failed} ' if failed else ''}}} }}")
+    if proof.builds:
+        builds = ", ".join(f"{_text(name)} = {_build(build)}" for name, build in sorted(proof.builds.items()))
+        lines.append(f"builds = {{ {builds} }}")
     if proof.ambiguous:
         outcomes = ", ".join(f"{_text(name)} = {_text(outcome)}" for name, outcome in proof.ambiguous.items())
         lines.append(f"ambiguous = {{ {outcomes} }}")
+    if proof.contract is not None:
+        lines.append(f"contract = {proof.contract}")
+    lines += [f"build_s = {proof.build_s:g}"] if proof.build_s is not None else []
     lines += [f"{key} = {_text(value)}" for key, value in (("sources", proof.sources), ("note", proof.note)) if value is not None]
     return "\n".join(lines) + "\n"
+
+
+def _build(build: ProvenBuild) -> str:
+    duration = "" if build.build_s is None else f", build_s = {build.build_s:g}"
+    return f"{{ sources = {_text(build.sources)}{duration} }}"
 
 
 def _text(value: str) -> str:

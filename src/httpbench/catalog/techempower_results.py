@@ -16,7 +16,7 @@ from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from httpbench.catalog.files import sentences
 from httpbench.catalog.foreign import foreign_target
-from httpbench.catalog.imported import PublishedRow, published_environment, published_run, read_published_json, time_us, utc_time
+from httpbench.catalog.imported import COUNT_MAX, PublishedRow, published_environment, published_run, read_published_json, time_us, utc_time
 from httpbench.catalog.techempower import NAME
 from httpbench.catalog.workload_names import find
 from httpbench.errors import CatalogError, SelectionError
@@ -176,7 +176,7 @@ def _measurement(raw: Mapping[str, Any], duration_s: float) -> Measurement:
 
 def _count(raw: Mapping[str, Any], key: str) -> int:
     value = raw.get(key)
-    return value if isinstance(value, int) and value > 0 else 0
+    return value if isinstance(value, int) and 0 < value <= COUNT_MAX else 0
 
 
 def _target(one: _Metadata) -> Target:

@@ -11,7 +11,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -25,7 +25,7 @@ from httpbench.errors import HttpbenchError, UsageError
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-STDOUT, STDERR = 1, 2
+STDOUT = 1
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
@@ -93,25 +93,31 @@ def cli(context: click.Context) -> None:
 
 def run_command_line() -> None:
     """Run the command line and end the process with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # Python sets a closed stream to None
-            stream.reconfigure(errors="replace")  # print "?" for characters that the terminal can't encode, such as "µ"
     sys.excepthook = console.fault
-    if isinstance(sys.stderr, io.TextIOWrapper):
-        raw = io.BufferedWriter(_StandardError(STDERR, "w", closefd=False))
-        sys.stderr = io.TextIOWrapper(raw, encoding=sys.stderr.encoding, errors="replace", line_buffering=True)
+    sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
     _search_system_folders()
     sys.exit(_exit_code())
 
 
-class _StandardError(io.FileIO):
-    """Standard error that discards messages after its terminal was closed. Otherwise, closing the terminal could make a trial fail."""
+def _lasting(stream: TextIO) -> TextIO:
+    """Return a stream for the same output that can be used after the reader has closed it."""
+    if not isinstance(stream, io.TextIOWrapper):  # Python sets a closed stream to None
+        return stream
+    raw = io.BufferedWriter(_Lasting(stream.fileno(), "w", closefd=False))
+    # Print "?" for characters that the terminal can't encode, such as "µ".
+    return io.TextIOWrapper(raw, encoding=stream.encoding, errors="replace", line_buffering=stream.line_buffering)
+
+
+class _Lasting(io.FileIO):
+    """Output that is discarded after its pipe or terminal was closed. A closed terminal must not make a trial fail."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
             return super().write(data)
-        except OSError:
-            _discard_output(STDERR)
+        except OSError as error:
+            if self.fileno() == STDOUT and error.errno != errno.EPIPE:
+                raise
+            _discard_output(self.fileno())
             return memoryview(data).nbytes
 
 
@@ -133,9 +139,6 @@ def _exit_code() -> int:
     except (click.Abort, KeyboardInterrupt):
         console.echo("interrupted", err=True)
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        _discard_output(STDOUT)
-        return ExitCode.OK
     except OSError as error:
         if error.errno not in OUTPUT_ERRORS:
             raise

@@ -1,35 +1,24 @@
-"""Helpers for verbs that measure: specify a run, carry it out, show and export the results, and choose the exit code."""
+"""Helpers for verbs that measure: specify a run and carry it out."""
 
 from __future__ import annotations
 
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from httpbench import host, load
-from httpbench.analysis.gates import gated
+from httpbench import host
 from httpbench.cli.exit_codes import ExitCode
 from httpbench.cli.options.load import ShareOptions
 from httpbench.cli.options.load_source import LoadSource
-from httpbench.cli.options.output import Exports, RecordOptions, StoreOptions, source_of
+from httpbench.cli.options.output import Exports, RecordOptions, StoreOptions
+from httpbench.cli.options.params import LOAD_GENERATORS
 from httpbench.cli.targets import prepare_engines
 from httpbench.cli.terminal import console
 from httpbench.cli.terminal.duration import announcement
 from httpbench.errors import UsageError
-from httpbench.model import Run, RunStatus, Target, Trial, VerdictKind, Workload
-from httpbench.report.terminal.run import render_terminal
-from httpbench.report.words.columns import View
-from httpbench.report.words.columns import names as column_names
-from httpbench.report.words.curves import NAMES as SEARCH_COLUMNS
-from httpbench.report.words.gates import run_gate_sentences
-from httpbench.report.words.notes import explaining
+from httpbench.model import Target, Workload
 from httpbench.run import RunSpec, estimate_s, make_plan, make_run, refusals, require_programs, with_database_cores, with_warmup_of_its_own
-from httpbench.stats.gates import Passage, leaves_open
-from httpbench.stats.level import saturation
-from httpbench.stats.summary import last_attempts
 from httpbench.store import Store
 from httpbench.text import listed
 
@@ -82,14 +71,16 @@ def make_spec(
 
 def measure(spec: RunSpec, source: LoadSource, record: RecordOptions, files: Exports) -> ExitCode:
     """Carry out a run, show and export its results, and return the exit code."""
-    view = record.tables.view(SEARCH_COLUMNS if spec.search else column_names(spec.table))
+    if record.tables.are_chosen:
+        from httpbench.cli.results import known_columns
+
+        record.tables.view(known_columns(spec.table, spec.search))
     files.check()
     outcome = build_and_run(spec, record, source)
-    report(outcome, record.db, files, view)
-    judged = gated(outcome.run, outcome.trials)  # empty if the run was interrupted
-    for sentence in run_gate_sentences(outcome.run, judged):
-        files.tables.print(sentence, soft_wrap=True)
-    return exit_code(outcome, [gate.passage for gate in judged])
+    from httpbench.cli.results import report, report_gates
+
+    report(outcome, record.db, files, record.tables)
+    return report_gates(outcome, files)
 
 
 def build_and_run(spec: RunSpec, options: StoreOptions, source: LoadSource = THIS_MACHINE) -> Outcome:
@@ -116,50 +107,4 @@ def refuse_impossible(spec: RunSpec) -> None:
     """Raise :class:`UsageError` if the load generator or this machine cannot run every trial."""
     refused = refusals(spec)
     if refused:
-        raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(load.GENERATORS)}")
-
-
-def report(outcome: Outcome, db: Path, files: Exports, view: View | None = None) -> None:
-    """Show and export the results, even if the run was interrupted.
-
-    If the results could not be stored, raise the store's error after the export. An interrupted run doesn't raise it.
-    """
-    run, trials = outcome.run, outcome.trials
-    interrupted = run.status is RunStatus.INTERRUPTED
-    output, source = files.tables, source_of(run.id, db)
-    if trials:
-        try:
-            output.print(render_terminal(run, trials, width=output.width, view=replace(view or View(), source=source)))
-        finally:  # export even if printing failed because the terminal was closed
-            files.write(run, trials)
-    if interrupted:
-        planned = "" if run.search else f" of {len(run.plan)}"
-        made = sum(trial.plan.attempt == 0 for trial in trials)
-        console.echo(f"interrupted after {made}{planned} trials", err=True)
-    if trials and outcome.store_error is None:
-        console.echo(f"stored in {db} as {run.id}; all notes: {explaining(source)}", err=True)
-    if outcome.store_error is not None and not interrupted:
-        raise outcome.store_error
-
-
-def exit_code(outcome: Outcome, passages: Sequence[Passage] = ()) -> ExitCode:
-    """Return the exit code for a run and the results of its gates."""
-    if outcome.run.status is RunStatus.INTERRUPTED:
-        return ExitCode.INTERRUPTED
-    if Passage.BREACHED in passages:
-        return ExitCode.BREACHED
-    is_open = leaves_open(passages, fails_if_inconclusive=outcome.run.fails_if_inconclusive)
-    return ExitCode.FAILED if is_open or not _is_fine(outcome.run, outcome.trials) else ExitCode.OK
-
-
-def _is_fine(run: Run, trials: Sequence[Trial]) -> bool:
-    """Return whether every cell has a result, and no trial failed or is invalid.
-
-    A disturbed round is acceptable if another round of the same cell counts. A search only needs to find a rate that holds, because
-    some of the rates that it tries are always too high.
-    """
-    if run.search:
-        return saturation(run.search, trials).rate_rps is not None
-    counted = {trial.plan.cell for trial in trials if trial.verdict.counts}
-    lost = [trial for trial in last_attempts(trials) if not trial.verdict.counts]
-    return all(trial.verdict.kind is VerdictKind.DISTURBED and trial.plan.cell in counted for trial in lost)
+        raise UsageError("\n".join(refused), hint=f"use another load, or another load generator: {', '.join(LOAD_GENERATORS)}")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from httpbench.catalog import Catalog
 from httpbench.cli.terminal import console
 from httpbench.errors import ContainerError, SelectionError
-from httpbench.host import Topology
 from httpbench.host.scratch import sweep
 from httpbench.model import Cores, Engine, Kind, Scaling, Target, Workload
 from httpbench.report.words.numbers import plural
 from httpbench.run import (
     KINDS,
-    Built,
-    Upstream,
     backend_of,
     cores_beside_database,
     databases_of,
@@ -23,6 +20,11 @@ from httpbench.run import (
     remove_leftovers,
     require_engine,
 )
+
+if TYPE_CHECKING:
+    from httpbench.catalog import Catalog
+    from httpbench.host import Topology
+    from httpbench.run import Built, Upstream
 
 
 def workloads_of(known: Catalog, targets: Sequence[Target], name: str | None) -> dict[Kind, Workload]:
@@ -47,7 +49,7 @@ def with_backends(known: Catalog, targets: Sequence[Target], workloads: Mapping[
     """Return the targets, followed by the backends and databases that these workloads require, without duplicates."""
     backends = [known.targets[name] for target in targets if (name := workloads[target.kind].backend)]
     databases = databases_of((target, workloads[target.kind]) for target in targets)
-    return list({target.id: target for target in (*targets, *backends, *databases)}.values())
+    return list({target.build_name: target for target in (*targets, *backends, *databases)}.values())
 
 
 def surroundings(

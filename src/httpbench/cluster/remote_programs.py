@@ -20,7 +20,7 @@ from httpbench.errors import UsageError
 from httpbench.isolate.ssh import SshConnection
 from httpbench.load import LoadGenerator, programs
 from httpbench.load.native import PROGRAM
-from httpbench.load.tool import Found, first_version
+from httpbench.load.tools import Found, first_version
 from httpbench.model import Target
 from httpbench.text import listed
 

@@ -5,8 +5,13 @@ Like a load generator's adapter, this package starts nothing: it returns command
 
 from __future__ import annotations
 
-from httpbench.databases.counts import UPDATE, Counts, counting_problem, requires_rows, tables_of
-from httpbench.databases.systems import HOST_NAME, SYSTEMS, System
-from httpbench.databases.world import numbers_problem
+from typing import TYPE_CHECKING
 
-__all__ = ["HOST_NAME", "SYSTEMS", "UPDATE", "Counts", "System", "counting_problem", "numbers_problem", "requires_rows", "tables_of"]
+if TYPE_CHECKING:
+    from httpbench.databases.counts import UPDATE, Counts, counting_problem, requires_rows, tables_of
+    from httpbench.databases.systems import HOST_NAME, SYSTEMS, System
+    from httpbench.databases.world import numbers_problem
+else:
+    from httpbench.lazy import exports
+
+    __getattr__ = exports(__name__)

@@ -6,13 +6,13 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from httpbench.host import inherited
 
 
-def capture(argv: Sequence[str], timeout_s: float = 10.0) -> subprocess.CompletedProcess[str] | None:
-    """Run a command in the C locale without input. Return ``None`` if it can't start or doesn't end in time.
+def capture(argv: Sequence[str], timeout_s: float = 10.0, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str] | None:
+    """Run a command in the C locale without input. Return ``None`` if it can't start or doesn't end in time. ``env``: more variables.
 
     The command gets its own session, so that its child processes can be killed with it. If a child of a wrapper script survived, it would
     keep our pipe open.
@@ -26,7 +26,7 @@ def capture(argv: Sequence[str], timeout_s: float = 10.0) -> subprocess.Complete
             text=True,
             errors="replace",
             start_new_session=True,
-            env={**inherited.for_builds(), "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
+            env={**inherited.for_builds(), "LC_ALL": "C", **(env or {})},
         )
     except OSError:
         return None

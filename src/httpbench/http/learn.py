@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from httpbench.http.correct import problems
 from httpbench.http.exchange import exchange
@@ -76,6 +75,8 @@ def _responses(
     host: str, port: int, workloads: Sequence[Workload], transport: Transport, *, pauses: bool = True
 ) -> list[list[Response] | None]:
     """Return three correct responses to each request, or ``None`` for a request that failed or that was too late in its round."""
+    from concurrent.futures import ThreadPoolExecutor
+
     found: list[list[Response] | None] = [[] for _ in workloads]
     with ThreadPoolExecutor(min(len(workloads), TOGETHER)) as threads:
         for number in range(RESPONSES):

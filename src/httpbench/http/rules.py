@@ -13,7 +13,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from httpbench.http.fortunes import page_problems
 from httpbench.http.response import Response
 from httpbench.model import Expectation, Rule
 from httpbench.text import one_line
@@ -40,6 +39,8 @@ def rule_problems(response: Response, expect: Expectation) -> list[str]:
         case Rule.ITEMS:
             return _of_json(response.body, lambda value: _items_problems(value, expect.rows, expect.factor))
         case Rule.FORTUNES:
+            from httpbench.http.fortunes import page_problems
+
             return _charset_problems(response) + page_problems(response.body)
         case None:
             return []

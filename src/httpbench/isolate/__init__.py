@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from httpbench.isolate.container import Container
-from httpbench.isolate.launch import SCRATCH, Launch
-from httpbench.isolate.ports import accepts, ephemeral_ports, free_port, is_only_on_ipv6, listeners, listening, require_free
-from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "SCRATCH",
-    "Command",
-    "Container",
-    "Exit",
-    "Launch",
-    "ProcessTree",
-    "Stopped",
-    "accepts",
-    "ephemeral_ports",
-    "free_port",
-    "is_only_on_ipv6",
-    "listeners",
-    "listening",
-    "require_free",
-    "tail",
-]
+if TYPE_CHECKING:
+    from httpbench.isolate.container import Container
+    from httpbench.isolate.launch import SCRATCH, Launch
+    from httpbench.isolate.ports import accepts, ephemeral_ports, free_port, is_only_on_ipv6, listeners, listening, require_free
+    from httpbench.isolate.tree import Command, Exit, ProcessTree, Stopped, tail
+else:
+    from httpbench.lazy import exports
+
+    __getattr__ = exports(__name__)

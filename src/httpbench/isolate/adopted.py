@@ -13,8 +13,6 @@ import signal
 import time
 from collections.abc import Collection
 
-import psutil
-
 from httpbench.isolate import guard
 
 
@@ -44,6 +42,8 @@ def end_adopted(keepers: Collection[int], guard_pid: int | None) -> None:
 
 
 def _has_ended(pid: int) -> bool:
+    import psutil
+
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -55,6 +55,8 @@ def _adopted(keepers: Collection[int]) -> tuple[set[int], set[int]]:
 
     A process that ended during this call was perhaps still the parent of others when they were listed. Only the next call finds those.
     """
+    import psutil
+
     own = os.getsid(0)
     alive: set[int] = set()
     dead: set[int] = set()

@@ -11,8 +11,6 @@ import random
 import socket
 from pathlib import Path
 
-import psutil
-
 from httpbench.errors import StartError
 
 LOWEST = 10_240
@@ -72,6 +70,8 @@ def accepts(port: int, host: str = "127.0.0.1") -> bool:
 
 def listening(parent: int) -> list[str]:
     """Return the addresses that the processes below a parent listen on, as ``address:port`` with IPv6 addresses in brackets."""
+    import psutil
+
     places = set()
     for process in psutil.Process(parent).children(recursive=True):
         with contextlib.suppress(psutil.Error):

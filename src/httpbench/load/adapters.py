@@ -20,7 +20,7 @@ Report = TypeVar("Report", bound=BaseModel)
 class ReportPart(BaseModel):
     """A part of a report. Unknown keys are ignored, because other versions of the program may print more."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 def parsed(model: type[Report], document: str, name: str, log_tail: str | None = None) -> Report:

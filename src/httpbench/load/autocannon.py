@@ -24,7 +24,7 @@ from pydantic import ConfigDict, Field
 from httpbench.errors import LoadError
 from httpbench.load.adapters import ReportPart, first_true, parsed, sharing_evenly, well_known, whole_seconds
 from httpbench.load.base import Job, LoadGenerator, Output
-from httpbench.load.tool import Installation
+from httpbench.load.tools import Installation
 from httpbench.model import Distribution, Measurement, OverSeconds, PerSecond, Requests, Requirement
 
 LOCKED = Path(__file__).with_name("npm")

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from httpbench.load.tool import Tool
+from httpbench.load.tools import Tool
 from httpbench.model import Load, Measurement, Trust, Workload
 
 LOG_TAIL_LINES = 20

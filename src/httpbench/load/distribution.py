@@ -5,11 +5,13 @@ Percentiles are exact. The histogram has three significant digits; it is stored 
 
 from __future__ import annotations
 
-import numpy as np
-from hdrh.histogram import HdrHistogram
+from typing import TYPE_CHECKING
 
 from httpbench.model import Distribution
-from httpbench.quantiles import Integers, Samples, figures_us, samples_of
+from httpbench.quantiles import Samples, figures_us, samples_of
+
+if TYPE_CHECKING:
+    from httpbench.quantiles import Integers
 
 HISTOGRAM_MAX_NS = 2 * 3600 * 10**9  # twice the longest timeout of a load
 HISTOGRAM_DIGITS = 3
@@ -33,6 +35,9 @@ def _encoded(samples: Samples) -> str:
 
     Samples in the same slot of the histogram are recorded in one call, which is faster because there are few slots but many samples.
     """
+    import numpy as np
+    from hdrh.histogram import HdrHistogram
+
     histogram = HdrHistogram(1, HISTOGRAM_MAX_NS, HISTOGRAM_DIGITS)
     values = samples.lowest.astype(np.int64)
     _, bits = np.frexp(samples.lowest)

@@ -15,14 +15,13 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from httpbench.errors import LoadError
 from httpbench.load.adapters import first_true, kind_of, parsed
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import distribution
-from httpbench.load.tool import Run
+from httpbench.load.tools import Run
 from httpbench.model import Distribution, Measurement, Requests, Requirement
 
 KEPT_RESULTS = 1_000_000
@@ -57,7 +56,7 @@ NOTES = (
 
 
 class _Result(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     total_ns: int
     results: int
@@ -166,6 +165,8 @@ def _judged(result: _Result, completed: int, expected: int) -> tuple[int, int, i
 
 
 def _distribution(seconds: list[float]) -> Distribution:
+    import numpy as np
+
     return distribution(np.rint(np.array(seconds) * 1e9).astype(np.int64))
 
 

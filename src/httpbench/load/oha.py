@@ -21,7 +21,7 @@ from pydantic import Field
 from httpbench.errors import LoadError
 from httpbench.load.adapters import ALL_PERCENTILES, ReportPart, first_true, kind_of, milliseconds, parsed, trust_options, well_known
 from httpbench.load.base import Job, LoadGenerator, Output
-from httpbench.load.tool import Installation
+from httpbench.load.tools import Installation
 from httpbench.model import Arrivals, Distribution, Measurement, Requests, Requirement
 
 VERSION = "1.16.0"

@@ -19,7 +19,7 @@ import re
 from httpbench.errors import LoadError
 from httpbench.load.adapters import first_true, kind_of, milliseconds, well_known
 from httpbench.load.base import Job, LoadGenerator, Output
-from httpbench.load.tool import Installation
+from httpbench.load.tools import Installation
 from httpbench.model import Arrivals, Distribution, Measurement, Requests, Requirement
 
 VERSION = "0.1.20"

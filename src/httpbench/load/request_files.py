@@ -25,12 +25,13 @@ LEFT_OUT_HEADERS = frozenset(
 )
 """Header fields that aren't sent as a file states them, because they depend on the server or on the connection."""
 
+# Quantifiers such as *+ give nothing back, so a line takes time in proportion to its length.
 METHOD = re.compile(r"[A-Z]+")
-HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
+HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]++):[ \t]*+((?:[ \t]*+[^ \t\n]++)*+)[ \t]*")
 CURL_REQUEST = re.compile(r"> (\S+) (\S+) HTTP/[0-9.]+\s*")
 REQUEST_LINE = re.compile(r"(?:([A-Za-z]+)[ \t]+)?(\S+)(?:[ \t]+HTTP/[0-9.]+)?[ \t]*")
-DEFINITION = re.compile(r"@([\w.-]+)[ \t]*=[ \t]*(.*?)[ \t]*")
-VARIABLE = re.compile(r"\{\{[ \t]*([\w.$-]+)[^{}\n]*\}\}")
+DEFINITION = re.compile(r"@([\w.-]++)[ \t]*+=[ \t]*+((?:[ \t]*+[^ \t\n]++)*+)[ \t]*")
+VARIABLE = re.compile(r"\{\{[ \t]*+([\w.$-]++)[^{}\n]*+\}\}")
 COMMENT, SEPARATOR = ("#", "//"), "###"
 
 FORM = "application/x-www-form-urlencoded"

@@ -12,9 +12,8 @@ these pitfalls:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from httpbench.errors import LoadError
@@ -22,7 +21,9 @@ from httpbench.load.adapters import first_true, parsed, sharing_evenly, whole_se
 from httpbench.load.base import Job, LoadGenerator, Output
 from httpbench.load.distribution import distribution
 from httpbench.model import Distribution, Measurement, Requests, Requirement
-from httpbench.quantiles import Integers
+
+if TYPE_CHECKING:
+    from httpbench.quantiles import Integers
 
 SCRIPT = Path(__file__).with_name("wrk.lua")
 RESULT_PREFIX = "httpbench-wrk/1 "
@@ -37,7 +38,7 @@ NOTES = (
 class _Result(BaseModel):
     """The line that ``wrk.lua`` prints."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     duration_us: int
     requests: int
@@ -136,6 +137,8 @@ def _latencies(result: _Result, job: Job) -> Distribution | None:
 
     They are unknown if wrk doesn't print them, or if the counts don't add up. In the latter case, some back-filled samples may be left.
     """
+    import numpy as np
+
     if result.latencies_us is None:
         return None
     pairs = np.array(result.latencies_us, dtype=np.int64).reshape(-1, 2)

@@ -18,8 +18,8 @@ class Commit(Frozen):
     """Hash of the commit's files."""
     author: str
     """Name and email address of the author."""
-    date: Time
-    """Time when the author wrote the commit, in ISO 8601 format."""
+    date: Time | None
+    """Time when the author wrote the commit, in ISO 8601 format. ``None`` if git doesn't know a valid time."""
     subject: str
     """First line of the commit message."""
 

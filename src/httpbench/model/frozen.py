@@ -39,4 +39,14 @@ Argv = Annotated[tuple[str, ...], Field(min_length=1)]
 class Frozen(BaseModel):
     """The base class of all models: immutable, compared by value, and without unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    # Building the validators of all models takes longer than most verbs. pydantic builds each one when it's first used.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+def build_validators() -> None:
+    """Build the validators of all imported models. If pydantic did so during a measured window, it would take CPU time from the load."""
+    models = Frozen.__subclasses__()
+    while models:
+        model = models.pop()
+        model.model_rebuild()
+        models += model.__subclasses__()

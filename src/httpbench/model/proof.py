@@ -32,6 +32,15 @@ class ProxyOutcome(StrEnum):
     FORWARDED = "forwarded"  # the backend gets a request that is still ambiguous
 
 
+class ProvenBuild(Frozen):
+    """The last recorded verification of a build with features."""
+
+    sources: str = Field(pattern=r"^[0-9a-f]{12}$")
+    """Fingerprint of the verified sources and build commands."""
+    build_s: float | None = Field(default=None, gt=0)
+    """Duration of a first build in seconds. Null: unknown."""
+
+
 class Proof(Frozen):
     """The last recorded verification of a target."""
 
@@ -49,6 +58,12 @@ class Proof(Frozen):
     """Scalings in which the target passed. Empty: the target was built, but failed in every scaling."""
     sources: str | None = Field(default=None, pattern=r"^[0-9a-f]{12}$")
     """Fingerprint of the verified sources. Null: not recorded."""
+    contract: int | None = None
+    """Version of the contract that was verified. Null: not recorded."""
+    build_s: float | None = Field(default=None, gt=0)
+    """Duration of a first build in seconds. Null: unknown, or nothing to build."""
+    builds: dict[str, ProvenBuild] = {}
+    """Builds with features that passed in all scalings, by the names of their features, separated by commas."""
     h2spec: Conformance | None = None
     """Result of h2spec. Null: the target doesn't serve HTTP/2, or h2spec did not run."""
     ambiguous: dict[str, ProxyOutcome] = {}

@@ -127,17 +127,47 @@ class Requirement(Frozen):
         return f"{thing} ≥ {self.version}" if self.version else thing
 
 
+class Feature(StrEnum):
+    """An optional part of a target, which is compiled only for the loads that need it."""
+
+    TLS = "tls"  # for loads with TLS
+    HTTP2 = "http2"  # for loads with HTTP/2
+    DATABASE = "database"  # for workloads that require a database
+
+
+FEATURES = "{features}"
+"""Placeholder for the features to compile, in the commands of a build."""
+
+
 class Build(Frozen):
     """The commands that build a target in a copy of its folder."""
 
     commands: tuple[Argv, ...] = ()
-    """Commands, in the order in which they run."""
+    """Commands, in the order in which they run. ``{features}`` stands for the names of the features to compile, separated by commas."""
+    features: tuple[Feature, ...] = ()
+    """Optional parts of the target: ``tls``, ``http2`` and ``database``. A trial compiles only those that its load and workload need."""
     env: dict[str, str] = {}
     """Environment variables for the commands."""
     artifacts: tuple[Annotated[str, StringConstraints(pattern=r"^[^/]")], ...] = ()
     """Files that must exist after the build, relative to the build folder."""
     timeout_s: float = Field(default=1800, gt=0)
     """Time limit for all commands together, in seconds."""
+
+    @model_validator(mode="after")
+    def _passes_its_features(self) -> Build:
+        if len(set(self.features)) != len(self.features):
+            raise ValueError("features: a feature is named twice")
+        is_passed = any(FEATURES in word for argv in self.commands for word in argv)
+        if self.features and not is_passed:
+            raise ValueError(f'features: no command passes them on; write "{FEATURES}" where they belong, such as after --features')
+        if is_passed and not self.features:
+            raise ValueError(f"commands: {FEATURES} requires features, a list of {', '.join(Feature)}")
+        return self
+
+    def of(self, features: Iterable[Feature]) -> Build:
+        """Return the build with the commands that compile these features."""
+        names = ",".join(features)
+        return self.model_copy(update={"commands": tuple(tuple(word.replace(FEATURES, names) for word in argv) for argv in self.commands)})
 
 
 class Http2(StrEnum):
@@ -243,6 +273,10 @@ class Trust(Frozen):
     """Path of a PEM file with the roots that a certificate must chain to. Null: the system's roots."""
 
 
+_DECLARED_AS = {Feature.TLS: "https", Feature.HTTP2: "http2", Feature.DATABASE: "database"}
+"""Key of a ``target.toml`` without which no load needs the feature."""
+
+
 class TargetFile(Frozen):
     """A ``target.toml``: one framework, with one ``[[variant]]`` per target."""
 
@@ -293,7 +327,15 @@ class TargetFile(Frozen):
             raise ValueError("variant: two variants have the same name")
         if len(names) > 1 and None in names:
             raise ValueError("variant: each of several variants requires a name")
+        for variant in self.variant:
+            for feature in (variant.build or self.build).features:
+                if not self._has(feature, variant):
+                    raise ValueError(f"build.features: {feature} is never needed, because the target declares no {_DECLARED_AS[feature]}")
         return self
+
+    def _has(self, feature: Feature, variant: Variant) -> bool:
+        """Return whether a load can need the feature."""
+        return bool({Feature.TLS: variant.https, Feature.HTTP2: variant.http2, Feature.DATABASE: self.database}[feature])
 
 
 class Target(Frozen):
@@ -325,6 +367,8 @@ class Target(Frozen):
     """Programs and files that the target requires on the machine."""
     build: Build
     """Commands that build the target."""
+    features: tuple[Feature, ...] = ()
+    """Features that the build compiles: those that a trial needs. Empty: none, or not chosen yet."""
     version: Argv | None = None
     """Command that prints the version of the library. Null: none."""
     run: tuple[str, ...]
@@ -377,6 +421,16 @@ class Target(Frozen):
     def at(self, path: str | None) -> Target:
         """Return the target without its declared paths if the user specified a path, else unchanged."""
         return self if path is None else self.model_copy(update={"paths": {}})
+
+    @property
+    def recipe(self) -> Build:
+        """The build, with the commands that compile ``features``."""
+        return self.build.of(self.features)
+
+    @property
+    def build_name(self) -> str:
+        """Name of the build: the target's id, followed by its features, as in ``rust/hyper (tls)``."""
+        return f"{self.id} ({', '.join(self.features)})" if self.features else self.id
 
     @property
     def place(self) -> str:

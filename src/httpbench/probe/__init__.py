@@ -5,7 +5,12 @@ Experiments send unusual requests outside the measured time. A label summarizes 
 
 from __future__ import annotations
 
-from httpbench.probe.label import MEANINGS, TRAITS, contradiction
-from httpbench.probe.observe import observe
+from typing import TYPE_CHECKING
 
-__all__ = ["MEANINGS", "TRAITS", "contradiction", "observe"]
+if TYPE_CHECKING:
+    from httpbench.probe.label import MEANINGS, TRAITS, contradiction
+    from httpbench.probe.observation import observe
+else:
+    from httpbench.lazy import exports
+
+    __getattr__ = exports(__name__)

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from httpbench.errors import ProfileError
 from httpbench.model import KERNEL_MARK
 
+COUNT = re.compile(r"[0-9]{1,15}")
+
 PROCESS = re.compile(r"process \d+:.*")
 """Outermost frame in which py-spy names the process. It differs between the copies of a target."""
 
@@ -55,7 +57,7 @@ def folded(text: str, profiler: str) -> dict[str, int]:
         if not line.strip():
             continue
         stack, _, count = line.rstrip().rpartition(" ")
-        if not stack or not count.isdecimal():
+        if not stack or not COUNT.fullmatch(count):
             raise ProfileError(f'{profiler} wrote "{line[:80]}", which is not a folded stack', hint="each line is frames;frames NUMBER")
         frames = stack.split(";")
         if len(frames) > 1 and PROCESS.fullmatch(frames[0]):

@@ -33,6 +33,7 @@ With 997 samples, the standard error of a share of 25% is 1.4 percentage points,
 STACK_BYTES = 8192
 """Bytes of the stack that perf copies with each sample if frames are found with DWARF."""
 
+SAMPLE = re.compile(r"\s*\d+\s+(\d+\.\d+):")
 FRAME = re.compile(r"\s+([0-9a-f]+) (.*?) \(([/\[].*)\)")
 
 
@@ -53,20 +54,21 @@ class Perf:
     def record(self, pids: Sequence[int], data: Path, orders: Path, answers: Path, *, by_frame_pointers: bool) -> tuple[str, ...]:
         """Return the command that samples processes, and all threads and processes that they start.
 
-        It begins when it reads ``enable`` from the named pipe ``orders``, which it acknowledges in ``answers``. SIGTERM ends it, which
-        takes 0.7 s longer if perf also watches for new BPF programs.
+        It samples between the lines ``enable`` and ``disable`` in the named pipe ``orders``, which it acknowledges in ``answers``. The
+        times of samples are those of :func:`time.monotonic`. SIGTERM ends it, which takes 0.7 s longer if perf also watches for new BPF
+        programs.
         """
         return (
             *(PROGRAM, "record", "--event", self.event, "--freq", str(self.rate_hz)),
             *("--call-graph", "fp" if by_frame_pointers else f"dwarf,{STACK_BYTES}"),
-            *("--pid", ",".join(map(str, pids)), "--delay", "-1", "--control", f"fifo:{orders},{answers}"),
+            *("--pid", ",".join(map(str, pids)), "--delay", "-1", "--clockid", "monotonic", "--control", f"fifo:{orders},{answers}"),
             *("--no-buildid", "--no-buildid-cache", "--no-bpf-event", "--output", str(data)),
         )
 
     @staticmethod
     def script(data: Path) -> tuple[str, ...]:
         """Return the command that prints the samples in a file."""
-        return (PROGRAM, "script", "--input", str(data), "--fields", "pid,ip,sym,dso", "--no-inline")
+        return (PROGRAM, "script", "--input", str(data), "--fields", "pid,time,ip,sym,dso", "--ns", "--no-inline")
 
 
 def usable_perf() -> Perf:
@@ -98,15 +100,24 @@ def _rate_hz() -> int:
         return RATE_HZ
 
 
-def stacks_of(lines: Iterable[str]) -> dict[str, int]:
-    """Return the folded stacks in the lines of ``perf script``."""
-    found: Counter[str] = Counter()
+def stacks_of(lines: Iterable[str], slices: Sequence[tuple[float, float]]) -> list[dict[str, int]]:
+    """Return the folded stacks of each slice in the lines of ``perf script``. ``slices`` are their begin and end in seconds."""
+    found: list[Counter[str]] = [Counter() for _ in slices]
     frames: list[str] = []
-    for line in [*lines, ""]:
-        if at := FRAME.fullmatch(line):
+    time_s = 0.0
+
+    def end_sample() -> None:
+        index = next((index for index, (begin_s, end_s) in enumerate(slices) if begin_s <= time_s <= end_s), None)
+        if frames and index is not None:
+            found[index][";".join(reversed(frames))] += 1
+        frames.clear()
+
+    for line in lines:
+        if sample := SAMPLE.match(line):
+            end_sample()
+            time_s = float(sample[1])
+        elif at := FRAME.fullmatch(line.rstrip("\n")):
             address, symbol, dso = at.groups()
             frames.append(frame(symbol, dso, is_kernel=int(address, 16) >> 63 == 1))
-        elif frames:  # an empty line, or the next sample
-            found[";".join(reversed(frames))] += 1
-            frames = []
-    return dict(found)
+    end_sample()
+    return [dict(stacks) for stacks in found]

@@ -8,109 +8,44 @@
 
 from __future__ import annotations
 
-from httpbench.http import Transport
-from httpbench.isolate.engine import requirement as requirement_of
-from httpbench.isolate.engine import version as require_engine
-from httpbench.run.bisection import StepsFile, search
-from httpbench.run.builds.bases import bases_of, stages_of
-from httpbench.run.builds.build import cache_folder
-from httpbench.run.builds.engines import engines_left, engines_of, left_behind, remove_leftovers
-from httpbench.run.builds.prepare import Built, prepare, toolchains
-from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of
-from httpbench.run.builds.states import Missing, State, TargetState, missing_of, packages_of, states
-from httpbench.run.builds.worktrees import Worktrees
-from httpbench.run.database.choice import cores_beside_database, database_of, databases_of, with_database_cores
-from httpbench.run.kinds import KINDS, OfKind, estimate_s, longest_warmup_s
-from httpbench.run.load.conformance import H2SPEC_INSTALL, h2spec
-from httpbench.run.load.place import ManyPlaces
-from httpbench.run.observer import Stage
-from httpbench.run.plan.commands import Servers, path_of, targets_of
-from httpbench.run.plan.isolated import everywhere
-from httpbench.run.plan.loads import at_share, load_of
-from httpbench.run.plan.preflight import refusals, require_commands, require_programs, with_warmup_of_its_own, without_refused
-from httpbench.run.plan.run_plan import Matrix, RunPlan, make_plan, scaling_of, undeclared
-from httpbench.run.plan.slices import Interleave, with_slices
-from httpbench.run.plan.spec import RunSpec
-from httpbench.run.rounds.profiled import profiled_cells, refuse_unprofiled
-from httpbench.run.rounds.record import Outcome
-from httpbench.run.rounds.rounds import backend_of, make_run
-from httpbench.run.rounds.saturate import usual_search_s
-from httpbench.run.server.verify import probe_target
-from httpbench.run.trial.context import StartContext
-from httpbench.run.trial.inputs import Upstream
-from httpbench.run.trial.start import container_command
-from httpbench.run.trial.verified import Verified
-from httpbench.run.up import Up, up
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "H2SPEC_INSTALL",
-    "KINDS",
-    "Built",
-    "Interleave",
-    "ManyPlaces",
-    "Matrix",
-    "Missing",
-    "OfKind",
-    "Outcome",
-    "RunPlan",
-    "RunSpec",
-    "Servers",
-    "Stage",
-    "StartContext",
-    "State",
-    "StepsFile",
-    "TargetState",
-    "Transport",
-    "Up",
-    "Upstream",
-    "Verified",
-    "Worktrees",
-    "at_share",
-    "backend_of",
-    "bases_of",
-    "cache_folder",
-    "container_command",
-    "cores_beside_database",
-    "database_of",
-    "databases_of",
-    "engines_left",
-    "engines_of",
-    "estimate_s",
-    "everywhere",
-    "h2spec",
-    "is_verified_here",
-    "left_behind",
-    "load_of",
-    "longest_warmup_s",
-    "make_plan",
-    "make_run",
-    "mark_verified",
-    "missing_of",
-    "packages_of",
-    "path_of",
-    "prepare",
-    "probe_target",
-    "profiled_cells",
-    "proof_of",
-    "refusals",
-    "refuse_unprofiled",
-    "remove_leftovers",
-    "require_commands",
-    "require_engine",
-    "require_programs",
-    "requirement_of",
-    "scaling_of",
-    "search",
-    "sources_of",
-    "stages_of",
-    "states",
-    "targets_of",
-    "toolchains",
-    "undeclared",
-    "up",
-    "usual_search_s",
-    "with_database_cores",
-    "with_slices",
-    "with_warmup_of_its_own",
-    "without_refused",
-]
+if TYPE_CHECKING:
+    from httpbench.http import Transport
+    from httpbench.isolate.engine import requirement as requirement_of
+    from httpbench.isolate.engine import version as require_engine
+    from httpbench.run.bisection import StepsFile, search
+    from httpbench.run.builds.bases import bases_of, stages_of
+    from httpbench.run.builds.build import cache_folder
+    from httpbench.run.builds.engines import engines_left, engines_of, left_behind, remove_leftovers
+    from httpbench.run.builds.features import builds_of, built_for
+    from httpbench.run.builds.prepare import Built, prepare, toolchains
+    from httpbench.run.builds.proofs import is_verified_here, mark_verified, proof_of, sources_of, with_builds
+    from httpbench.run.builds.states import Missing, State, TargetState, missing_of, packages_of, states
+    from httpbench.run.builds.worktrees import Worktrees
+    from httpbench.run.checks import CHECKS
+    from httpbench.run.database.choice import cores_beside_database, database_of, databases_of, with_database_cores
+    from httpbench.run.kinds import KINDS, OfKind, estimate_s, longest_warmup_s
+    from httpbench.run.load.conformance import H2SPEC_INSTALL, h2spec
+    from httpbench.run.load.place import ManyPlaces
+    from httpbench.run.observer import Stage
+    from httpbench.run.plan.commands import Servers, path_of, targets_of
+    from httpbench.run.plan.isolated import everywhere
+    from httpbench.run.plan.loads import at_share, load_of
+    from httpbench.run.plan.preflight import refusals, require_commands, require_programs, with_warmup_of_its_own, without_refused
+    from httpbench.run.plan.run_plan import Matrix, RunPlan, make_plan, scaling_of, undeclared
+    from httpbench.run.plan.slices import Interleave, with_slices
+    from httpbench.run.plan.spec import RunSpec
+    from httpbench.run.rounds.profiled import profiled_cells, refuse_unprofiled
+    from httpbench.run.rounds.record import Outcome
+    from httpbench.run.rounds.rounds import backend_of, make_run
+    from httpbench.run.rounds.saturate import usual_search_s
+    from httpbench.run.server.verify import probe_target
+    from httpbench.run.trial.context import StartContext
+    from httpbench.run.trial.inputs import Upstream
+    from httpbench.run.trial.start import container_command
+    from httpbench.run.trial.verified import Verified
+else:
+    from httpbench.lazy import exports
+
+    __getattr__ = exports(__name__)

@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from httpbench import load
 from httpbench.host import Topology, partition, partition_for_proxy
-from httpbench.http import Transport
+from httpbench.lazy import LazyMapping
 from httpbench.load import Tool, programs
 from httpbench.model import (
     STEADY_S_MIN,
-    Conformance,
     Cores,
     Kind,
-    SampledRequest,
-    SampledResponse,
     Scaling,
     SuiteLoad,
     Table,
@@ -28,17 +26,11 @@ from httpbench.model import (
     TrialPlan,
     Workload,
 )
-from httpbench.run.client import reference
-from httpbench.run.client.trial import HELD_REQUESTS, HELD_S, measure_client
-from httpbench.run.client.verify import sample_client, verify_client
 from httpbench.run.observer import Observer
 from httpbench.run.plan.refusals import client_refusal, server_refusal
-from httpbench.run.proxy.trial import BASELINE, measure_proxy
-from httpbench.run.proxy.verify import conformance_of_proxy, sample_proxy, verify_proxy
-from httpbench.run.server.trial import measure_server
-from httpbench.run.server.verify import conformance_of, sample, verify
-from httpbench.run.trial.inputs import TrialInputs, Upstream
-from httpbench.run.trial.verified import Verified
+
+if TYPE_CHECKING:
+    from httpbench.run.trial.inputs import TrialInputs
 
 WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 """Default warm-up for servers and proxies."""
@@ -46,7 +38,6 @@ WARMUP_UNTIL_STEADY = {"warmup_s": 1.0, "warmup_max_s": 10.0}
 TRIAL_OVERHEAD_S = 0.6  # time to start, wait for, probe and stop a typical server
 SLICE_OVERHEAD_S = 0.03  # time for the lead-in, reading meters, thawing and freezing
 FIRST_TRIAL_S = 1.0  # additional time of a server's first trial, for the probe and for loading libraries
-CLIENT_TRIAL_S = HELD_S * HELD_REQUESTS + 0.8  # includes starting and stopping two servers and three clients, and a typical client's work
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +59,8 @@ class OfKind:
     """Function that raises :class:`~httpbench.errors.LoadError` if the load generator or one of httpbench's programs is missing."""
     trial_s: Callable[[TrialPlan], float]
     """Function that estimates how long a trial takes, in seconds."""
-    verify: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None, Transport], Verified]
-    sample: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None, Transport], SampledResponse | SampledRequest]
-    """Function that returns what ``httpbench responses`` shows. Raises :class:`~httpbench.errors.HttpbenchError`."""
     partition: Callable[[Topology, Scaling, int | None], Cores] = partition
     """Function that divides the cores among the programs. Its last argument overrides the target's number of cores."""
-    conformance: Callable[[Target, Scaling, Workload, Path, Cores, Upstream | None, Transport], Conformance | None] = lambda *_: None
-    """Function that runs h2spec on a target, and returns its result, or ``None`` if h2spec isn't installed. Raises
-    :class:`~httpbench.errors.HttpbenchError`."""
     probes: bool = False
     """Whether ``bench`` probes the targets."""
     baseline: Target | None = None
@@ -90,13 +75,10 @@ def _server_trial_s(planned: TrialPlan) -> float:
     return settling_s + load.warmup_s + load.duration_s + (load.rest_s or 0.0) + TRIAL_OVERHEAD_S
 
 
-def _require_client_programs(timer: Tool) -> None:
-    programs.require(reference.PROGRAM)
-    timer.program()
+def _server() -> OfKind:
+    from httpbench.run.server.trial import measure_server
 
-
-KINDS: Mapping[Kind, OfKind] = {
-    Kind.SERVER: OfKind(
+    return OfKind(
         workload="plaintext",
         load=SuiteLoad.model_validate(WARMUP_UNTIL_STEADY),
         table=Table.HTTP_SERVERS,
@@ -105,24 +87,36 @@ KINDS: Mapping[Kind, OfKind] = {
         refuses=server_refusal,
         require_programs=lambda generator: generator.program(),
         trial_s=lambda planned: _server_trial_s(planned) + (FIRST_TRIAL_S if planned.round == 0 and planned.attempt == 0 else 0.0),
-        verify=verify,
-        sample=sample,
-        conformance=conformance_of,
         probes=True,
-    ),
-    Kind.CLIENT: OfKind(
+    )
+
+
+def _client() -> OfKind:
+    from httpbench.run.client import reference
+    from httpbench.run.client.trial import HELD_REQUESTS, HELD_S, measure_client
+
+    trial_s = HELD_S * HELD_REQUESTS + 0.8  # includes starting and stopping two servers and three clients, and a typical client's work
+
+    def require_programs(timer: Tool) -> None:
+        programs.require(reference.PROGRAM)
+        timer.program()
+
+    return OfKind(
         workload="client-small-1000",
         load=SuiteLoad(connections=(1,), duration_s=60, warmup_s=0),
         table=Table.HTTP_CLIENTS,
         generator=load.timer,
         trial=measure_client,
         refuses=client_refusal,
-        require_programs=_require_client_programs,
-        trial_s=lambda planned: CLIENT_TRIAL_S,
-        verify=lambda target, scaling, workload, folder, cores, *_: verify_client(target, scaling, workload, folder, cores),
-        sample=lambda target, scaling, workload, folder, cores, *_: sample_client(target, scaling, workload, folder, cores),
-    ),
-    Kind.PROXY: OfKind(
+        require_programs=require_programs,
+        trial_s=lambda planned: trial_s,
+    )
+
+
+def _proxy() -> OfKind:
+    from httpbench.run.proxy.trial import BASELINE, measure_proxy
+
+    return OfKind(
         workload="proxy-10kb",
         load=SuiteLoad.model_validate({"connections": (100,), **WARMUP_UNTIL_STEADY}),
         table=Table.TCP_PROXIES,
@@ -131,13 +125,12 @@ KINDS: Mapping[Kind, OfKind] = {
         refuses=server_refusal,
         require_programs=lambda generator: generator.program(),
         trial_s=lambda planned: _server_trial_s(planned) + (0.0 if planned.slices else TRIAL_OVERHEAD_S),
-        verify=verify_proxy,
-        sample=sample_proxy,
-        conformance=conformance_of_proxy,
         partition=partition_for_proxy,
         baseline=BASELINE,
-    ),
-}
+    )
+
+
+KINDS: Mapping[Kind, OfKind] = LazyMapping({Kind.SERVER: _server, Kind.CLIENT: _client, Kind.PROXY: _proxy})
 
 
 def estimate_s(trials: Sequence[TrialPlan], targets: Mapping[str, Target]) -> float:

@@ -27,7 +27,8 @@ class Stage(StrEnum):
 class Observer(Protocol):
     """An object that is notified when a build, a trial or a stage begins or ends."""
 
-    def build_started(self, target: Target) -> None: ...
+    def build_started(self, target: Target, usual_s: float | None) -> None:
+        """Report the start of a build that usually takes ``usual_s`` seconds, or an unknown time."""
 
     def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None: ...
 

@@ -42,7 +42,8 @@ def blame(others: Others | None, taken: Iterable[Taken]) -> tuple[Blamed, ...]:
 
     A process that could run only on the cores in ``taken`` is blamed for all its CPU time. Any other process is blamed for a share that
     depends on the CPUs on which it was seen. If these shares don't explain all the CPU time that was taken, processes that were allowed to
-    run on the cores get larger shares, up to their total CPU time. The rest is attributed to processes that have ended.
+    run on the cores get larger shares, up to their total CPU time. The rest is attributed to processes that have ended. Processes that
+    yield to all others are blamed only on SMT siblings that the run can't use.
     """
     if others is None:
         return ()
@@ -78,6 +79,8 @@ def _shares(left: dict[Stranger, float], taken: Taken) -> Iterator[tuple[str, fl
     by_fraction = sorted(left, key=lambda one: -_fraction(one, taken.cpus))
     for is_guess in (False, True):
         for stranger in by_fraction:
+            if stranger.yields and not taken.siblings & {*stranger.cpus, *stranger.cpus_allowed}:
+                continue
             likely = left[stranger] if is_guess else stranger.cores * _fraction(stranger, taken.cpus)
             share = min(likely, left[stranger], rest)
             if share >= BLAMED_CORES_MIN and taken.cpus & {*stranger.cpus, *stranger.cpus_allowed}:

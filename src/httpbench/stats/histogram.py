@@ -7,13 +7,17 @@ takes a few milliseconds per histogram, which is fast enough for an export but t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from httpbench.model import Distribution
-from httpbench.quantiles import Floats, Integers, Samples, decoded, figures_us, percentile_us, percentiles_us, recorded, together
-from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, jackknife
+from httpbench.quantiles import Samples, decoded, figures_us, percentile_us, percentiles_us, recorded, together
+from httpbench.stats.interval import ROUNDS_MIN, ConfidenceInterval, Floats, jackknife
+
+if TYPE_CHECKING:
+    from httpbench.quantiles import Integers
 
 RESOLUTION = 0.001
 """Relative width of a bucket. Histograms have three significant digits, like those of the native load generator."""

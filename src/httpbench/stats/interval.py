@@ -93,8 +93,9 @@ def around(low: float, high: float, reach: float) -> ConfidenceInterval:
 
 def centers(logs: Floats) -> tuple[float, float]:
     """Return the mean without the highest seventh of the rounds, and the mean without the lowest seventh."""
-    ascending, left_out = np.sort(logs), len(logs) // LEFT_OUT
-    return float(ascending[: len(logs) - left_out].mean()), float(ascending[left_out:].mean())
+    ascending, kept = sorted(logs.tolist()), len(logs) - len(logs) // LEFT_OUT
+    low = math.fsum(ascending[:kept]) / kept
+    return low, low if kept == len(logs) else math.fsum(ascending[-kept:]) / kept
 
 
 def nearest_to_zero(low: float, high: float) -> float:

@@ -91,13 +91,13 @@ def is_warm(windows: Sequence[float], window_s: float, rate_rps: float | None = 
         window_s: Length of a window, in seconds.
         rate_rps: Offered rate in an open loop.
     """
-    lengths = range(len(windows) - LOOKS + 1, len(windows) + 1)
-    if lengths[0] < LOOKED_AT_MIN:
+    lengths = range(len(windows), len(windows) - LOOKS, -1)
+    if lengths[-1] < LOOKED_AT_MIN:
         return False
-    parts = [_last_parts(windows[:length]) for length in lengths]
+    parts = (_last_parts(windows[:length]) for length in lengths)  # the latest first, because one that fails ends the check
     if rate_rps is not None:
         return all(_keeps(part, window_s, rate_rps) for both in parts for part in both)
-    changes = [_change(*both) for both in parts]
+    changes = (_change(*both) for both in parts)
     return all(change is not None and change.furthest <= SHIFT_MAX for change in changes)
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from httpbench.store.copies import Copy
-from httpbench.store.figures import RunFigures, TrialFigures
-from httpbench.store.store import WAYS, RunLine, Store
+from typing import TYPE_CHECKING
 
-__all__ = ["WAYS", "Copy", "RunFigures", "RunLine", "Store", "TrialFigures"]
+if TYPE_CHECKING:
+    from httpbench.store.copies import Copy
+    from httpbench.store.figures import RunFigures, TrialFigures
+    from httpbench.store.store import WAYS, RunLine, Store
+else:
+    from httpbench.lazy import exports
+
+    __getattr__ = exports(__name__)

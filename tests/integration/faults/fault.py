@@ -18,7 +18,7 @@ from typing import Any
 from httpbench.model import Verdict
 from tests.harness import TARGETS, Harness
 from tests.namespaces import Network
-from tests.reliability import Row
+from tests.reliability import Row, rows
 
 GOOD = "test/misbehaving/good"
 OTHER = "test/misbehaving/date-stands"  # a target that breaks the contract, but can be measured
@@ -47,6 +47,18 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """A run of several faulty targets, and its folder."""
+
+    home: Path
+    end: Ended
+
+    @classmethod
+    def of(cls, home: Path, *words: str) -> Run:
+        return cls(home, Fault(rows()[0], home, lambda *_: None).bench(*words))
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """A row of the table that ``make faults`` prints."""
 
@@ -68,13 +80,17 @@ class Fault:
         self.export = home / "export.json"
         self._record = record
         self._temporary = home / "tmp"
-        self._temporary.mkdir()
+        self._temporary.mkdir(exist_ok=True)
         self._network: Network | None = None
 
     def happens_in(self, network: Network) -> None:
         """Run httpbench on this network's target host from now on, and also look for orphans on the load hosts."""
         self._network = network
-        self.harness = replace(self.harness, before=tuple(network.target.argv()))
+        self.harness = replace(self.harness, entrance=network.target.entrance)
+
+    def in_run(self, run: Run) -> Fault:
+        """Return the same fault as one of several in a run that has ended."""
+        return Fault(self.row, run.home, self._record)
 
     @property
     def env(self) -> dict[str, str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pty
 import signal
 import subprocess
-import termios
 import time
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from httpbench.isolate import guard
 from tests.integration.faults.fault import GOOD, OTHER, Fault, ended
 from tests.waiting import until
 
-LONG = ("-d", "1s", "--warmup", "0s", GOOD, OTHER, "test/misbehaving/resets")
+LONG = ("-d", "1s", "--warmup", "0s", "--rate", "200", GOOD, OTHER, "test/misbehaving/resets")
 """Arguments for a run of one round. A run of several rounds might end early, after its first round, before the test interrupts it."""
 
 
@@ -95,11 +93,8 @@ def test_terminal_is_gone(fault: Fault) -> None:
     """Close a real terminal, as when an SSH connection breaks. The export is still written, and `report` shows the tables later."""
     master, slave = pty.openpty()
 
-    def take_terminal() -> None:
-        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-    argv = {"stdin": slave, "stdout": slave, "stderr": slave}
-    process = fault.start(*LONG, start_new_session=True, preexec_fn=take_terminal, **argv)
+    take_terminal = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
+    process = fault.start(*LONG, start_new_session=True, first=take_terminal, stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
     shown = read_until_under_way(fault, master)
     os.close(master)

@@ -171,7 +171,7 @@ def test_with_a_database_and_two_load_hosts(tmp_path: Path) -> None:
     if isinstance(host.check(SYSTEMS[Database.POSTGRES].requirement), host.Unmet):
         pytest.skip("PostgreSQL is not installed: scripts/install-databases")
     with namespaces.network(tmp_path / "lab", 2) as network:
-        harness = Harness(tmp_path, before=tuple(network.target.argv()))
+        harness = Harness(tmp_path, entrance=network.target.entrance)
         words = ("bench", "--targets", str(TARGETS / "asking"), "test/asking/honest", "-r", str(hosts_file(tmp_path, network)), *LOAD)
 
         def more() -> list[str]:

@@ -40,10 +40,7 @@ def memory_limited() -> Iterator[Path]:
 @pytest.mark.slow
 def test_eats_memory(fault: Fault) -> None:
     with memory_limited() as members:
-
-        def enter() -> None:
-            members.write_text(str(os.getpid()))
-
+        enter = f"import os; from pathlib import Path; Path({str(members)!r}).write_text(str(os.getpid()))"
         target = "test/misbehaving/eats-memory"
-        fault.holds(fault.bench(target, "--warmup", "0s", "-d", "3s", preexec_fn=enter), trials=2)
+        fault.holds(fault.bench(target, "--warmup", "0s", "-d", "3s", first=enter), trials=2)
         assert fault.verdicts(target) == ["invalid"]

@@ -30,6 +30,7 @@ class Hosts:
 
     network: Network
     harness: Harness
+    """A harness that enters the target host."""
 
     @property
     def load1(self) -> Host:
@@ -40,11 +41,10 @@ class Hosts:
         return {**self.harness.env, "HTTPBENCH_SSH": self.network.ssh}
 
     def run(self, *words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        return self.network.target.run(*self.harness.argv(*words), env=env or self.env)
+        return self.harness.run(*words, env=env or self.env)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return self.network.target.start(*self.harness.argv(*words), env=self.env, **pipes)
+        return self.harness.start(*words, env=self.env)
 
     def connections(self) -> int:
         """Return the number of logins on load1."""

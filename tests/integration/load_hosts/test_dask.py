@@ -23,7 +23,7 @@ from tests import programs, waiting
 from tests.agent_results import DAY_NS
 from tests.dask_cluster import Cluster, cluster
 from tests.harness import Harness
-from tests.own_results import keeping_programs, own_results
+from tests.own_results import keeping_programs, take_results
 from tests.servers import Mode, Server, free_port
 
 pytestmark = pytest.mark.slow
@@ -32,12 +32,6 @@ LOAD = ("-c", "11", "-d", "1s", "--warmup", "300ms", "--rounds", "1", "--timeout
 WORKLOAD = Workload(name="test", description="a test's", expect=Expectation(body="Hello, World!"))
 GONE_S = 5.0
 """Time limit for a load generator to end: 2 s, plus a margin for busy machines."""
-
-
-@pytest.fixture
-def pair(tmp_path: Path) -> Iterator[Cluster]:
-    with cluster(tmp_path / "dask", "load1", "load2") as made:
-        yield made
 
 
 @pytest.fixture
@@ -85,15 +79,17 @@ def test_two_three_and_four_load_hosts_make_one_load(harness: Harness, pair: Clu
         assert pair.load_generators() == []
 
 
-@pytest.mark.parametrize("rate_rps", [None, 997])
-def test_the_result_is_the_sum_of_the_agents_results(server: Server, tmp_path: Path, rate_rps: int | None) -> None:
-    kept = tmp_path / "kept"
-    env = keeping_programs(kept)
-    with cluster(tmp_path / "dask") as made:
-        for name in ("load1", "load2"):
-            made.add(name, env=env)
-        whole = asyncio.run(conduct(trial(made, server.url, tmp_path, rate_rps=rate_rps)))
-    own = own_results(kept)
+def test_the_result_is_the_sum_of_the_agents_results(server: Server, tmp_path: Path) -> None:
+    env = keeping_programs(tmp_path / "kept")
+    with cluster(tmp_path / "dask", "load1", "load2", env=env) as made:
+        for rate_rps in (None, 997):
+            whole = asyncio.run(conduct(trial(made, server.url, tmp_path, rate_rps=rate_rps)))
+            assert_sum(whole, take_results(tmp_path / "kept"))
+            if rate_rps:
+                assert whole["requests"]["offered"] == rate_rps, "the schedule of one load generator for one second"
+
+
+def assert_sum(whole: dict[str, Any], own: list[dict[str, Any]]) -> None:
     assert len(own) == 2
     for name, value in whole["requests"].items():
         assert value == (None if own[0]["requests"][name] is None else sum(each["requests"][name] for each in own)), name
@@ -103,8 +99,6 @@ def test_the_result_is_the_sum_of_the_agents_results(server: Server, tmp_path: P
     for number, interval in enumerate(whole["intervals"]):
         parts = [each["intervals"][number]["histogram"] for each in own]
         assert list(HdrHistogram.decode(interval["histogram"]).counts) == added(parts)
-    if rate_rps:
-        assert whole["requests"]["offered"] == rate_rps, "the schedule of one load generator for one second"
 
 
 def test_a_killed_worker_makes_its_trial_invalid_and_is_named(harness: Harness, pair: Cluster, server: Server) -> None:

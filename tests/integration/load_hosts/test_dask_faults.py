@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 from tests import programs, stalling_server, waiting
 from tests.dask_cluster import Cluster, Worker, cluster
 from tests.harness import Harness
-from tests.load_host_lab import Lab, lab
+from tests.load_host_lab import Lab
 from tests.servers import Mode, Server
 
 pytestmark = pytest.mark.slow
@@ -64,13 +65,6 @@ class Run:
 def servers() -> Iterator[tuple[Server, Server]]:
     with Server(Mode.OK) as first, Server(Mode.OK) as second:
         yield first, second
-
-
-@pytest.fixture
-def one(tmp_path: Path) -> Iterator[Cluster]:
-    """Start a cluster with one load host. Tests add another load host, which has a fault."""
-    with cluster(tmp_path / "dask", "load1") as made:
-        yield made
 
 
 def is_kept(verdict: dict[str, Any]) -> bool:
@@ -140,26 +134,26 @@ def test_a_load_host_with_a_full_disk_is_named(harness: Harness, one: Cluster, s
     assert re.match(r"load host load2: .*No space left on device", trial["verdict"]["reasons"][0])
 
 
-def test_a_lost_scheduler_is_reported(harness: Harness, one: Cluster, servers: tuple[Server, Server]) -> None:
-    run = Run(harness, one, *servers)
-    one.process.kill()
-    first, second = run.verdicts()
+def test_a_lost_scheduler_is_reported(harness: Harness, tmp_path: Path, servers: tuple[Server, Server]) -> None:
+    with cluster(tmp_path / "dask", "load1") as made:
+        run = Run(harness, made, *servers)
+        made.process.kill()
+        first, second = run.verdicts()
     assert (first["kind"], first["reasons"]) == ("invalid", ["the Dask scheduler was lost during the trial"])
     assert second["kind"] in ("invalid", "failed") and "no Dask scheduler responds at" in second["reasons"][0]
 
 
-def test_a_link_cut_for_3_s_is_reported_soon_and_the_next_trial_counts(harness: Harness, tmp_path: Path) -> None:
-    with lab(tmp_path / "lab", 2) as made, second_server(made) as other:
-        words = ("run", "--url", made.url, "--url", other, *made.cluster.options, *LOAD, "-d", "12s")
-        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        running = made.network.target.start(*harness.argv(*words), env=harness.env, **pipes)
-        waiting.until(lambda: len(made.cluster.load_generators()) == 2, 120)
+def test_a_link_cut_for_3_s_is_reported_soon_and_the_next_trial_counts(harness: Harness, two: Lab) -> None:
+    with second_server(two) as other:
+        words = ("run", "--url", two.url, "--url", other, *two.cluster.options, *LOAD, "-d", "12s")
+        running = replace(harness, entrance=two.network.target.entrance).start(*words)
+        waiting.until(lambda: len(two.cluster.load_generators()) == 2, 120)
         time.sleep(2)
         begin = time.monotonic()
-        made.network.load_hosts[1].cut()
+        two.network.load_hosts[1].cut()
         time.sleep(3)
-        made.network.load_hosts[1].join()
-        waiting.until(lambda: made.cluster.load_generators() == [], GONE_S)
+        two.network.load_hosts[1].join()
+        waiting.until(lambda: two.cluster.load_generators() == [], GONE_S)
         named_s = time.monotonic() - begin
         output, said = running.communicate(timeout=240)
         assert output, said
@@ -168,7 +162,7 @@ def test_a_link_cut_for_3_s_is_reported_soon_and_the_next_trial_counts(harness: 
         assert (first["kind"], first["reasons"]) == ("invalid", ["lost load host load2: no heartbeat arrived for 2 s"])
         assert named_s < 10, "long before the end of the trial"
         assert is_kept(second), second
-        waiting.until(lambda: made.cluster.load_generators() == [], GONE_S)
+        waiting.until(lambda: two.cluster.load_generators() == [], GONE_S)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ LOAD = ("-c", "40", "--rate", "100", "-d", "2s", "--warmup", "500ms", "--rounds"
 
 def started(harness: Harness, made: Lab, *words: str) -> subprocess.Popen[str]:
     """Start the command on the target host."""
-    argv = harness.argv("run", "--url", made.url, *made.cluster.options, *words, "--export-json", "-")
-    return made.network.target.start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=harness.env)
+    argv = ("run", "--url", made.url, *made.cluster.options, *words, "--export-json", "-")
+    return replace(harness, entrance=made.network.target.entrance).start(*argv)
 
 
 def only_trial(running: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,29 +39,33 @@ with started(SshHosts(hosts=("load1", "load2"))) as scheduler:
 """Program that starts a cluster and waits."""
 
 
-@pytest.fixture(autouse=True)
-def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the members of clusters on this machine."""
-    monkeypatch.setenv("HTTPBENCH_SSH", fake_ssh(tmp_path))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+@contextmanager
+def on_this_machine(folder: Path) -> Iterator[None]:
+    """Run the members of clusters on this machine, with this folder for temporary files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HTTPBENCH_SSH", fake_ssh(folder))
+        patch.setenv("TMPDIR", str(folder))
+        yield
 
 
-@pytest.fixture
-def scheduler() -> Iterator[Scheduler]:
-    with started(SshHosts(hosts=("load1", "me@load2"))) as made:
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduler]:
+    """Start the cluster that the tests of this module use, and set ``TMPDIR`` to its folder."""
+    with on_this_machine(tmp_path_factory.mktemp("ssh")), started(SshHosts(hosts=("load1", "me@load2"))) as made:
         yield made
 
 
-def members() -> list[psutil.Process]:
-    """Return the processes of all clusters that this test started."""
-    return [each for each in psutil.process_iter(["cmdline"]) if NODE in (each.info["cmdline"] or ()) and _is_ours(each)]
+def members(folder: Path) -> list[psutil.Process]:
+    """Return the processes of all clusters that were started with this folder for temporary files."""
+    nodes = [each for each in psutil.process_iter(["cmdline"]) if NODE in (each.info["cmdline"] or ())]
+    return [each for each in nodes if _temporary_folder(each) == str(folder)]
 
 
-def _is_ours(process: psutil.Process) -> bool:
+def _temporary_folder(process: psutil.Process) -> str | None:
     try:
-        return process.environ().get("TMPDIR") == os.environ["TMPDIR"]
+        return process.environ().get("TMPDIR")
     except psutil.Error:
-        return False
+        return None
 
 
 async def _count(scheduler: Scheduler) -> int:
@@ -74,19 +79,17 @@ def refusal(address: str, credentials: Credentials | None) -> str:
     return caught.value.message
 
 
-def test_load_hosts_have_their_names(scheduler: Scheduler) -> None:
+def test_load_hosts_have_their_names_and_others_are_refused(scheduler: Scheduler) -> None:
     assert scheduler.address.startswith("tls://")
     assert [each.name for each in survey(scheduler, requires_equal=True)] == ["load1", "load2"]
-
-
-def test_others_are_refused(scheduler: Scheduler) -> None:
     assert "accept each other's certificates" in refusal(scheduler.address, make_credentials())
     assert "no Dask scheduler responds" in refusal(scheduler.address.replace("tls://", "tcp://"), None)
     assert asyncio.run(_count(scheduler)) == 2, "it still works"
 
 
 def test_every_port_requires_a_certificate(scheduler: Scheduler) -> None:
-    ports = {listened.laddr for each in members() for listened in each.net_connections("tcp") if listened.status == psutil.CONN_LISTEN}
+    own = members(Path(os.environ["TMPDIR"]))
+    ports = {listened.laddr for each in own for listened in each.net_connections("tcp") if listened.status == psutil.CONN_LISTEN}
     assert urlsplit(scheduler.address).port in {port for _, port in ports}
     protected = [(ip, port) for ip, port in ports if not _serves_plain_text("127.0.0.1" if ip in {"0.0.0.0", "::"} else ip, port)]
     plain = ports - set(protected)
@@ -109,7 +112,7 @@ def _serves_plain_text(ip: str, port: int) -> bool:
 def test_no_command_line_or_environment_contains_the_key(scheduler: Scheduler) -> None:
     assert scheduler.credentials is not None and scheduler.credentials.key is not None
     secret = scheduler.credentials.key.splitlines()[1]
-    assert members()
+    assert members(Path(os.environ["TMPDIR"]))
     for process in psutil.process_iter():
         for name in ("cmdline", "environ"):
             try:
@@ -121,12 +124,12 @@ def test_no_command_line_or_environment_contains_the_key(scheduler: Scheduler) -
 
 
 def test_a_killed_starter_leaves_nothing_behind(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True) as starter:
+    with on_this_machine(tmp_path), subprocess.Popen([sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout is not None
         assert json.loads(starter.stdout.readline()).startswith("tls://")
-        assert len(members()) >= 3
+        assert len(members(tmp_path)) >= 3
         starter.send_signal(signal.SIGKILL)
-    waiting.until(lambda: members() == [], 30)
+    waiting.until(lambda: members(tmp_path) == [], 30)
     assert not [each for each in tmp_path.iterdir() if each.name.startswith("httpbench-") and "ssh" not in each.name]
 
 
@@ -135,6 +138,7 @@ def test_a_load_host_without_dask_is_named(tmp_path: Path) -> None:
     python.write_text("#!/bin/sh\necho 'No module named httpbench' >&2\nexit 1\n")
     python.chmod(0o755)
     with (
+        on_this_machine(tmp_path),
         pytest.raises(LoadError, match="Dask does not start on load host load1: No module named httpbench"),
         started(SshHosts(hosts=("load1", "load2"), python=str(python))),
     ):

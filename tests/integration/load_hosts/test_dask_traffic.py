@@ -1,8 +1,9 @@
 """Check that each load host causes less than 1 MB of traffic per minute through the Dask scheduler.
 
-The scheduler has its own host, so all bytes on that host's interface are the scheduler's traffic.
+The scheduler has its own host, so all bytes on that host's interface are the scheduler's traffic. A quarter of a minute is enough, because
+the traffic of the start and the end is then a larger share of the total than in a whole minute.
 ``pytest -s tests/integration/load_hosts/test_dask_traffic.py`` prints the measurements. With 4,000 requests/s from two load hosts, the
-traffic was 0.51 MB.
+traffic was 0.51 MB in a minute, and 0.16 MB in 15 s.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tests.load_host_lab import on
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-HOSTS, RATE_RPS, DURATION_S, INTERVAL_S = 2, 4000, 60.0, 0.25
+HOSTS, RATE_RPS, DURATION_S, INTERVAL_S = 2, 4000, 15.0, 0.25
 BYTES_MAX = 1_000_000
 """Maximum number of bytes per minute for each load host."""
 
@@ -58,4 +59,4 @@ def test_the_scheduler_transfers_less_than_1_mb_per_load_host_and_minute(tmp_pat
                 server.wait()
     assert len(whole["intervals"]) == DURATION_S / INTERVAL_S
     print(f"{whole['requests']['completed']:,} requests in {DURATION_S:g} s: {each / 1e6:.2f} MB for each of {HOSTS} load hosts")
-    assert each < BYTES_MAX
+    assert each * 60 / DURATION_S < BYTES_MAX

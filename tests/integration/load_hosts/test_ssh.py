@@ -64,7 +64,7 @@ def test_a_run_has_measurements_of_both_hosts(hosts: Hosts, generator: str) -> N
     assert trial["load_host"]["occupancy"] and trial["load_host"]["network"]["segments_sent"] > 100
     assert trial["cores"]["generator"] == []
     assert hosts.connections() == 1
-    assert "load from load1 with" in hosts.run("report").stdout
+    assert "load from load1 with" in hosts.harness.run("report").stdout
     until(lambda: not hosts.left_on_load1(), GONE_S)
 
 
@@ -82,7 +82,7 @@ def test_servers_take_turns_under_load_from_the_load_host(hosts: Hosts) -> None:
         assert trial["generator_usage"]["cpu_s"] > 0 and trial["generator_usage"]["cpu_wait_cores_mean"] is not None
         assert trial["load_host"]["name"] == "load1" and trial["load_host"]["occupancy"]
         assert trial["load_host"]["network"]["segments_sent"] > 10
-    assert "of 10 slices in turns" in hosts.run("report").stdout
+    assert "of 10 slices in turns" in hosts.harness.run("report").stdout
     until(lambda: not hosts.left_on_load1(), GONE_S)
 
 
@@ -132,7 +132,7 @@ def test_a_proxy_and_its_baseline_are_loaded_from_the_load_host(hosts: Hosts) ->
         assert trial["backend_usage"]["cpu_s"] > 0 and trial["generator_usage"]["cpu_s"] > 0
         assert trial["cores"]["backend"] and trial["cores"]["generator"] == []
     assert found[RELAYING]["target_usage"]["cpu_s"] > 0 and found["baseline"]["target_usage"] is None
-    assert "load generator shared" not in hosts.run("report", "--explain").stdout
+    assert "load generator shared" not in hosts.harness.run("report", "--explain").stdout
 
 
 def test_the_backend_of_a_proxy_may_run_on_the_load_host(hosts: Hosts) -> None:
@@ -153,7 +153,7 @@ def test_the_backend_of_a_proxy_may_run_on_the_load_host(hosts: Hosts) -> None:
     assert found[RELAYING]["target_usage"]["cpu_s"] > 0
     until(lambda: not hosts.load1.programs("nginx") and not hosts.left_on_load1(), GONE_S)
     assert re.search(r"load host load1: \d+ cores?, backend on CPUs? \d", done.stderr)
-    shown = hosts.run("report", "--explain").stdout
+    shown = hosts.harness.run("report", "--explain").stdout
     assert "backend on load1" in shown and "the overhead of a proxy includes two round trips" in shown
 
 

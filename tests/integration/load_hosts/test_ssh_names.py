@@ -36,7 +36,7 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
         stack.enter_context(network.ssh_server(second, "by-port", Port=PORT, AuthorizedKeysFile=f"{own}.pub"))
         stack.enter_context(network.ssh_server(third, "behind", Port=PORT))
         _describe(network, own)
-        yield Hosts(network, Harness(folder / "home"))
+        yield Hosts(network, Harness(folder / "home", entrance=network.target.entrance))
 
 
 def _describe(network: Network, own: Path) -> None:

@@ -60,7 +60,7 @@ class Terminal:
 
 
 def start(hosts: Hosts, *words: str, ssh: str | None = None) -> Terminal:
-    argv = hosts.network.target.argv(*hosts.harness.argv("bench", *TARGETS, GOOD, *QUICK, *ROUNDS, *FROM_LOAD1, *words))
+    argv = hosts.harness.argv("bench", *TARGETS, GOOD, *QUICK, *ROUNDS, *FROM_LOAD1, *words)
     pid, terminal = pty.fork()
     if pid == 0:
         os.execvpe(argv[0], argv, {**hosts.env, **({"HTTPBENCH_SSH": ssh} if ssh else {})})

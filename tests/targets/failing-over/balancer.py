@@ -1,10 +1,13 @@
 """A small HTTP proxy that sends requests to two backends in turn and avoids one that fails at set times.
 
-Usage: balancer.py HOST PORT BACKEND [BACKEND AVOIDED_AFTER_S USED_AFTER_S]
+Usage: balancer.py HOST PORT BACKEND [BACKEND AVOIDED_AFTER_S USED_AFTER_S [RECORD]]
 
 Each request uses a new connection to its backend. If a backend doesn't respond within 0.3 s, the client gets status 504, and 502 if it
 can't be reached. AVOIDED_AFTER_S after its first failed request, the proxy stops using the backend and checks it every 20 ms. USED_AFTER_S
 after the first check that succeeds, the proxy uses it again. A backend with a "-" before its address gets no requests.
+
+The file RECORD gets a line with the time and the event, "failed" or "used", for each failed request and whenever a backend is used again.
+The time is in seconds of the monotonic clock.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import asyncio
 import itertools
 import math
 import sys
+import time
 from dataclasses import dataclass
 
 TIMEOUT_S = 0.3
@@ -44,13 +48,20 @@ class Backend:
             await asyncio.sleep(CHECKED_EVERY_S)
         await asyncio.sleep(used_after_s)
         self.failed_at_s, self.is_avoided = math.inf, False
+        record("used")
 
 
 HOST, PORT, *BACKENDS = sys.argv[1:5]
-AVOIDED_AFTER_S, USED_AFTER_S = map(float, sys.argv[5:] or ("inf", "0"))
+AVOIDED_AFTER_S, USED_AFTER_S = map(float, sys.argv[5:7] or ("inf", "0"))
+RECORD = open(sys.argv[7], "a", buffering=1) if sys.argv[7:] else None  # the process writes to it until it ends
 backends = [Backend(address.split(":")[0], int(address.split(":")[1])) for address in BACKENDS if not address.startswith("-")]
 turns = itertools.cycle(backends)
 checks: set[asyncio.Task[None]] = set()
+
+
+def record(event: str) -> None:
+    if RECORD is not None:
+        print(time.monotonic(), event, file=RECORD)
 
 
 def chosen() -> Backend:
@@ -79,6 +90,7 @@ async def respond(head: bytes) -> bytes:
         if response:
             return response.replace(b"\r\nConnection: close", b"", 1)
         status = b"502 Bad Gateway"
+    record("failed")
     backend.failed_at_s = min(backend.failed_at_s, asyncio.get_running_loop().time())
     return b"HTTP/1.1 " + status + b"\r\nContent-Length: 0\r\n\r\n"
 

@@ -1,13 +1,12 @@
 /* A server with one thread and a given pace: server HOST PORT PACE.
-   PACE is "fast", "slow" (half a millisecond of sleep before each batch of responses), "random" (fast or slow, chosen at the start), or
-   "stalls" (fast, but with stalls of 60 ms twice a second). */
+   PACE is "fast", "slow" (half a millisecond of sleep before each batch of responses), or "stalls" (fast, but with stalls of 60 ms twice a
+   second). */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,12 +16,6 @@ enum { CONNECTIONS = 512, HEAD_BYTES = 4096, SLEEP_US = 500, STALL_US = 60000, S
 static void stop(int number) {
     (void)number;
     _exit(0);
-}
-
-static int is_slow(const char *pace) {
-    unsigned char random = 0;
-    if (!strcmp(pace, "random") && getrandom(&random, 1, 0) != 1) exit(1);
-    return !strcmp(pace, "slow") || random % 2;
 }
 
 static void stall_if_due(void) {
@@ -46,7 +39,7 @@ static int respond(int client) {
 
 int main(int count, char **words) {
     if (count != 4) return 2;
-    int slow = is_slow(words[3]), stalls = !strcmp(words[3], "stalls");
+    int slow = !strcmp(words[3], "slow"), stalls = !strcmp(words[3], "stalls");
     signal(SIGTERM, stop);
     signal(SIGPIPE, SIG_IGN);
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(atoi(words[2]))};

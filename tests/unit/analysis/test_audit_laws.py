@@ -10,14 +10,13 @@ from statistics import NormalDist
 
 import pytest
 
-from httpbench import paths
 from httpbench.analysis.audit import audit
 from httpbench.analysis.audit_rules import AuditRule
 from httpbench.catalog import load
 from httpbench.catalog.workload_names import find
 from httpbench.model import Load, Trial
-from httpbench.report.data.read_json import read_export
 from tests.audited import LANGUAGES, published_run, published_trial
+from tests.committed import FOLDERS, results
 
 MIX = find(load().workloads, "web-frameworks-index:1,web-frameworks-user:1,web-frameworks-create:1")
 TABLES = 100
@@ -76,7 +75,7 @@ def test_each_rule_is_silent_on_99_of_100_correct_tables() -> None:
     assert all(count <= FALSE_SHARE_MAX * TABLES for count in fired.values()), fired
 
 
-@pytest.mark.parametrize("path", sorted((paths.root() / "results").glob("*/*/run.json.zst")), ids=lambda path: path.parent.name)
-def test_the_audit_says_nothing_about_our_own_results(path: Path) -> None:
-    run, trials = read_export(path)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_audit_says_nothing_about_our_own_results(folder: Path) -> None:
+    run, trials = results(folder)
     assert not audit(run, trials).findings

@@ -12,6 +12,7 @@ from tests.dockerfiles import problems
 
 FOLDERS = [path.parent for path in manifests(root() / "targets")]
 GIN = root() / "targets/servers/golang/gin"
+NET_HTTP = root() / "targets/servers/golang/net-http"
 NGINX = root() / "targets/servers/c/nginx"
 
 
@@ -43,6 +44,17 @@ def test_an_image_runs_the_same_program_as_a_process(folder: Path) -> None:
 )
 def test_a_difference_is_reported(tmp_path: Path, old: str, new: str, problem: str) -> None:
     _assert_named(GIN, tmp_path, old, new, problem)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("ARG FEATURES=\n", "", "its build has no argument for the features: ARG FEATURES="),
+        (' -tags "${FEATURES}"', "", 'it does not run the build\'s command: go build -trimpath -tags "${FEATURES}" -o server .'),
+    ],
+)
+def test_a_difference_in_the_features_is_reported(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    _assert_named(NET_HTTP, tmp_path, old, new, problem)
 
 
 @pytest.mark.parametrize(

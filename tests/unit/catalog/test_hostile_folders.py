@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from httpbench import catalog
 from httpbench.catalog import files, httparena, techempower, web_frameworks
 from httpbench.errors import CatalogError
 from httpbench.model import Target, TargetFile
-from httpbench.paths import SMALL_BYTES_MAX, ids, read_small
+from httpbench.paths import ids, read_small
+from tests.hostile_files import PLANTED, Plant
 
 GOOD = """
 kind = "server"
@@ -32,35 +32,9 @@ BENCHMARK = {"framework": "one", "tests": [{"default": {"language": "C", "port":
 EXTREMES = ('{"language": ' + "9" * 5000 + "}", "[" * 100_000, '{"language": ' + "[" * 100_000)
 
 
-def linked(path: Path) -> None:
-    """Make a link to a file outside the folder. Reading the link would leak that file."""
-    path.symlink_to("/etc/passwd")
-
-
-def device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-def pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def huge(path: Path) -> None:
-    with path.open("wb") as file:
-        file.truncate(SMALL_BYTES_MAX + 1)
-
-
-WRONG: dict[Callable[[Path], None], str] = {
-    linked: "leads out of",
-    device: "leads out of",
-    pipe: "is not a regular file",
-    huge: "is larger than 1 MiB",
-}
-
-
-@pytest.fixture(params=WRONG, ids=lambda made: made.__name__)
-def wrong(request: pytest.FixtureRequest) -> Callable[[Path], None]:
-    made: Callable[[Path], None] = request.param
+@pytest.fixture(params=PLANTED, ids=lambda made: made.__name__)
+def wrong(request: pytest.FixtureRequest) -> Plant:
+    made: Plant = request.param
     return made
 
 
@@ -78,7 +52,7 @@ def problems(target: Target) -> str:
 
 
 @pytest.mark.timeout(20)
-def test_a_small_file_is_a_regular_file_inside_its_folder(tmp_path: Path, wrong: Callable[[Path], None]) -> None:
+def test_a_small_file_is_a_regular_file_inside_its_folder(tmp_path: Path, wrong: Plant) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (tmp_path / "link").symlink_to(folder)
@@ -86,7 +60,7 @@ def test_a_small_file_is_a_regular_file_inside_its_folder(tmp_path: Path, wrong:
     (folder / "near").symlink_to("good")
     assert read_small(folder / "near", folder) == read_small(tmp_path / "link" / "good", folder) == "good"
     wrong(folder / "wrong")
-    with pytest.raises(OSError, match=WRONG[wrong]):
+    with pytest.raises(OSError, match=PLANTED[wrong]):
         read_small(folder / "wrong", folder)
 
 
@@ -98,24 +72,24 @@ def test_a_link_to_itself_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", ["meta.json", "Dockerfile"])
-def test_a_framework_of_httparena_names_the_file(tmp_path: Path, name: str, wrong: Callable[[Path], None]) -> None:
+def test_a_framework_of_httparena_names_the_file(tmp_path: Path, name: str, wrong: Plant) -> None:
     framework = arena(tmp_path)
     (framework / name).unlink()
     wrong(framework / name)
     (target,) = httparena.read(tmp_path)
     assert f"{name} " in problems(target)
-    assert WRONG[wrong] in problems(target)
+    assert PLANTED[wrong] in problems(target)
     assert ids([Path(f"httparena:{tmp_path}")]) == ([] if name == "meta.json" else ["c/one"])
 
 
 @pytest.mark.timeout(20)
-def test_a_framework_of_techempower_names_the_file(tmp_path: Path, wrong: Callable[[Path], None]) -> None:
+def test_a_framework_of_techempower_names_the_file(tmp_path: Path, wrong: Plant) -> None:
     framework = tmp_path / "frameworks" / "C" / "one"
     framework.mkdir(parents=True)
     (framework / "benchmark_config.json").write_text(json.dumps(BENCHMARK))
     wrong(framework / "one.dockerfile")
     (target,) = techempower.read(tmp_path)
-    assert WRONG[wrong] in problems(target)
+    assert PLANTED[wrong] in problems(target)
 
 
 def test_a_dockerfile_above_its_folder_is_refused(tmp_path: Path) -> None:
@@ -129,21 +103,21 @@ def test_a_dockerfile_above_its_folder_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(20)
-def test_a_framework_of_web_frameworks_names_the_file(tmp_path: Path, wrong: Callable[[Path], None]) -> None:
+def test_a_framework_of_web_frameworks_names_the_file(tmp_path: Path, wrong: Plant) -> None:
     framework = tmp_path / "c" / "one"
     framework.mkdir(parents=True)
     (framework / "config.yaml").write_text("")
     wrong(framework / ".Dockerfile.libuv")
     (target,) = web_frameworks.read(tmp_path)
-    assert WRONG[wrong] in problems(target)
+    assert PLANTED[wrong] in problems(target)
 
 
 @pytest.mark.timeout(20)
-def test_a_target_file_is_an_error_for_the_catalog_and_skipped_by_completion(tmp_path: Path, wrong: Callable[[Path], None]) -> None:
+def test_a_target_file_is_an_error_for_the_catalog_and_skipped_by_completion(tmp_path: Path, wrong: Plant) -> None:
     wrong(tmp_path / "target.toml")
     with pytest.raises(CatalogError) as caught:
         catalog.load([tmp_path])
-    assert WRONG[wrong] in " ".join(caught.value.problems)
+    assert PLANTED[wrong] in " ".join(caught.value.problems)
     assert ids([tmp_path]) == ids()
 
 

@@ -12,14 +12,16 @@ from httpbench import catalog
 from httpbench.catalog import read_proofs, record_proofs
 from httpbench.catalog.proofs import proofs_file
 from httpbench.errors import CatalogError, UsageError
-from httpbench.model import Conformance, Proof, Scaling
+from httpbench.model import Conformance, Proof, ProvenBuild, Scaling
 from tests.factories import make_proof
 
 
 def test_recorded_proofs_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "verified.toml"
     h2spec = Conformance(passed=1, failed={"http2/5.1": 2})
-    whole = make_proof("c/b", toolchain={"gcc": "12.2.0", 'a "b"': "1"}, version="2.1", note='Says "so".', h2spec=h2spec)
+    builds = {"tls": ProvenBuild(sources="0" * 12, build_s=61.3), "tls,database": ProvenBuild(sources="1" * 12)}
+    changes = {"version": "2.1", "note": 'Says "so".', "h2spec": h2spec, "build_s": 45, "builds": builds}
+    whole = make_proof("c/b", toolchain={"gcc": "12.2.0", 'a "b"': "1"}, **changes)
     bare = Proof(id="c/a", date=datetime.date(2026, 11, 21), os="Debian")
     record_proofs([whole, bare], path)
     assert read_proofs(path) == {"c/b": whole, "c/a": bare}

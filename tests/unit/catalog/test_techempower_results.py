@@ -55,8 +55,8 @@ def test_a_run_contains_only_known_facts(tmp_path: Path) -> None:
     assert (times.mean, times.stddev, times.max, times.p50, times.p99) == (1500.0, 560.1, 1_200_000.0, None, None)
 
 
-def test_other_statuses_do_not_count_and_levels_without_requests_are_skipped(tmp_path: Path) -> None:
-    raw = {"json": {"gin": [level(1500, **{"5xx": 300, "timeout": 2}), {"startTime": 1}]}}
+def test_other_statuses_do_not_count_and_levels_without_a_possible_count_are_skipped(tmp_path: Path) -> None:
+    raw = {"json": {"gin": [level(1500, **{"5xx": 300, "timeout": 2}), {"startTime": 1}, level(10**400)]}}
     _, trials = read(write_results(tmp_path / "results.json", rawData=raw))
     (measurement,) = [trial.measurement for trial in trials]
     assert measurement is not None

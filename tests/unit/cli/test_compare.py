@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from httpbench.cli.main import cli
 from httpbench.errors import UsageError
 from httpbench.model import Trial
 from httpbench.report.data.json import render_json
+from httpbench.store import Store
 from tests.factories import make_failed, make_plan, make_rounds, make_run
 
 STEADY = (100_000, 101_000, 99_000)
@@ -63,3 +65,20 @@ def test_gates_are_written_as_junit(tmp_path: Path) -> None:
         cli.main(["compare", *words, *more], standalone_mode=False)
     assert cli.main(["compare", *words, *more, "--fail-if", "rps<-3%"], standalone_mode=False) == 0
     assert '<testcase classname="gates" name="rps&lt;-3% c/a, plaintext single -c 64"' in (tmp_path / "gates.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), 'no run "'),
+        (("no-such", "latest"), 'no run "no-such"'),
+        (("a", "b", "--fail-if", "rps"), "\"rps\" is not a gate; write it as 'rps<-3%'"),
+        (("a", "b", "--fail-if", "speed<3%"), "with one of rps, mean, p50"),
+        (("a", "b", "--fail-if", "rps<-100%"), "a change must be above −100%"),
+    ],
+)
+def test_invalid_comparisons_are_refused(words: tuple[str, ...], sentence: str, tmp_path: Path) -> None:
+    Store(tmp_path / "x.db").close()
+    done = CliRunner().invoke(cli, ["compare", *words, "--db", str(tmp_path / "x.db")])
+    assert done.exit_code == 2 or isinstance(done.exception, UsageError), done.output
+    assert sentence in done.output + str(done.exception)

@@ -300,5 +300,6 @@ def shown_by(words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.Ca
     monkeypatch.setenv("PATH", os.environ["PATH"])
     with pytest.raises(SystemExit):
         run_command_line()
+    sys.stdout.flush()  # as Python does at its end
     captured = capfd.readouterr()
     return captured.out + captured.err

@@ -34,7 +34,7 @@ run = ["./server", "{host}", "{port}"]
 scaling = ["single"]
 """
 KEYS = "id kind language framework variant category tuning scaling limits upstream notes "
-KEYS += "state reason fix version proof recorded unchecked paths stages entry"
+KEYS += "state reason fix version builds proof recorded unchecked paths stages entry"
 
 
 def listed(*words: str) -> dict[str, dict[str, Any]]:
@@ -71,7 +71,7 @@ def test_each_target_has_its_whole_id_and_its_fix_on_80_columns(monkeypatch: pyt
     assert header.split() == ["Target", "State", "Fix"]
     assert max(map(len, lines)) <= 80
     assert {line.split()[0] for line in lines if not line.startswith(" ")} >= set(catalog.load().targets)
-    assert "Not shown at this width: Category, Tuning, Scaling, Proof." in lines
+    assert "Not shown at this width: Category, Tuning, Scaling, Features, Proof." in lines
 
 
 def states_of(monkeypatch: pytest.MonkeyPatch, states: dict[str, State]) -> None:

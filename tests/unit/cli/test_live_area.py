@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.live import Live
 
 from httpbench.cli.terminal.live_area import LiveArea, sparkline
-from httpbench.cli.terminal.progress import outcome
+from httpbench.cli.terminal.progress import Lines, outcome
 from httpbench.cli.terminal.safe_console import SafeConsole
 from httpbench.load import Phase, Progress, SliceReport
-from httpbench.model import Load, Step, Verdict, VerdictKind
+from httpbench.model import Feature, Load, Step, Verdict, VerdictKind
 from httpbench.run import Stage
 from httpbench.sample import Current
 from httpbench.stats.search import Bounds
@@ -129,11 +129,30 @@ def test_a_search_has_no_known_end() -> None:
 
 
 def test_a_build_is_shown_while_it_runs() -> None:
-    live = make_area()
-    live.build_started(make_target("c/nginx"))
-    assert lines(live, 80) == ["building c/nginx …"]
+    clock = Clock()
+    live = make_area(clock)
+    hyper = make_target("rust/hyper", features=(Feature.TLS,))
+    live.build_started(hyper, 45.2)
+    clock.now += 3
+    live.build_started(make_target("c/nginx"), None)
+    assert lines(live, 80) == ["building rust/hyper (tls) for 3 s, usually 45 s; c/nginx for 0 s …"]
+    live.build_ended(hyper, 40.0, None)
     live.build_ended(make_target("c/nginx"), 3.0, None)
     assert lines(live, 80) == []
+
+
+def test_a_line_says_how_long_a_build_usually_takes() -> None:
+    said: list[str] = []
+    log = Lines(said.append)
+    for usual_s in (45.2, 1.0, None):
+        log.build_started(make_target("rust/hyper"), usual_s)
+    log.build_ended(make_target("rust/hyper", features=(Feature.TLS,)), 40.0, None)
+    assert said == [
+        "building rust/hyper, usually 45 s …",
+        "building rust/hyper …",
+        "building rust/hyper …",
+        "built rust/hyper (tls) in 40 s",
+    ]
 
 
 def test_only_trials_with_a_problem_leave_a_line() -> None:

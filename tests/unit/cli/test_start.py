@@ -1,16 +1,20 @@
-"""Tests that help, completion and usage errors import neither models nor heavy libraries."""
+"""Tests that commands import neither models nor libraries that they don't need.
+
+``benchmarks/start.py`` measures how long commands take to start. What they import doesn't depend on the machine.
+"""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-
-import pytest
+from pathlib import Path
 
 from httpbench.cli.main import cli
+from tests.harness import MISBEHAVING_SERVER, Harness
 
 HEAVY = {"altair", "asyncio", "dask", "distributed", "hdrh", "numpy", "psutil", "pydantic", "rich", "scipy", "sqlite3"}
+RESULTS = {"altair", "asyncio", "dask", "h2", "hdrh", "jinja2", "numpy", "psutil", "rich", "scipy", "starlette", "zstandard"}
+"""Libraries that a run needs only after its first server has started."""
 
 LIGHT = {"cli", "errors", "paths", "text"}
 """Packages and modules of httpbench that help, completion and usage errors may import."""
@@ -21,18 +25,26 @@ WORDS += ["bench --nosuch", "bench -d soon", "bench --kind mouse", "saturate --s
 LINES = ["httpbench ve", "httpbench bench --qu", "httpbench bench c/epo", "httpbench bench --kind s"]
 
 PROGRAM = """
-import atexit, sys
+import atexit, os, sys
 from httpbench.cli import main
-atexit.register(lambda: print("\\nloaded", *sys.modules))
-main()
+for line in sys.stdin.read().split("\\0"):
+    *env, words = line.split("\\n")
+    if os.fork() == 0:
+        os.environ.update(dict(pair.split("=", 1) for pair in env))
+        sys.argv[1:] = words.split()
+        atexit.register(lambda: print("\\nloaded", *sys.modules))
+        sys.exit(main())
+    os.wait()
 """
+"""Runs commands, each in a fork, because starting Python and importing click take most of the time."""
 
 
-def loaded(*words: str, **env: str) -> list[str]:
-    """Run the command and return the modules that it has imported."""
-    argv = [sys.executable, "-c", PROGRAM, *words]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, env={**os.environ, **env})
-    return done.stdout.splitlines()[-1].split()
+def loaded(*commands: str) -> dict[str, list[str]]:
+    """Run the commands, and return the modules that each has imported. Lines before a command set environment variables."""
+    argv = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(argv, input="\0".join(commands), capture_output=True, text=True, check=True, timeout=60)
+    found = [line.split() for line in done.stdout.splitlines() if line.startswith("loaded ")]
+    return dict(zip(commands, found, strict=True))
 
 
 def heavy(modules: list[str]) -> set[str]:
@@ -40,15 +52,17 @@ def heavy(modules: list[str]) -> set[str]:
     return (HEAVY & {name.split(".")[0] for name in modules}) | (ours - LIGHT)
 
 
-@pytest.mark.parametrize("words", WORDS)
-def test_help_and_usage_errors_import_nothing_heavy(words: str) -> None:
-    assert heavy(loaded(*words.split())) == set()
+def test_help_and_usage_errors_import_nothing_heavy() -> None:
+    assert {words: found for words, modules in loaded(*WORDS).items() if (found := heavy(modules))} == {}
 
 
-@pytest.mark.parametrize("line", LINES)
-def test_completion_imports_nothing_heavy(line: str) -> None:
-    modules = loaded(_HTTPBENCH_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=str(len(line.split()) - 1))
-    assert heavy(modules) == set()
+def test_completion_imports_nothing_heavy() -> None:
+    commands = (f"_HTTPBENCH_COMPLETE=bash_complete\nCOMP_WORDS={line}\nCOMP_CWORD={len(line.split()) - 1}\n" for line in LINES)
+    assert {line: found for line, modules in loaded(*commands).items() if (found := heavy(modules))} == {}
+
+
+def test_a_heavy_import_is_found() -> None:
+    assert heavy(["click.core", "numpy.linalg", "httpbench.cli.main", "httpbench.model.plan"]) == {"numpy", "model"}
 
 
 def test_the_package_runs_as_a_program() -> None:
@@ -57,12 +71,43 @@ def test_the_package_runs_as_a_program() -> None:
 
 
 def test_the_list_of_verbs_imports_no_verb() -> None:
-    ours = {name for name in loaded("--help") if name.startswith("httpbench.")}
+    ours = {name for name in loaded("--help")["--help"] if name.startswith("httpbench.")}
     own = {f"httpbench.cli.{name}" for name in ("exit_codes", "lazy", "main", "options", "options.foreign", "terminal", "terminal.console")}
     assert ours == {"httpbench.cli", *own, "httpbench.errors", "httpbench.text"}
 
 
+FIRST_SERVER = """
+import os, sys
+def watch(event, arguments):
+    if event == "subprocess.Popen" and str(arguments[1][-1]).endswith("guard.py"):
+        print("\\nloaded", *sys.modules, flush=True)
+        os._exit(0)
+sys.addaudithook(watch)
+from httpbench.cli import main
+main()
+"""
+
+
+def test_a_run_starts_its_first_server_before_it_imports_what_results_need(tmp_path: Path) -> None:
+    server = f"{MISBEHAVING_SERVER} {{host}} {{port}} good"
+    argv = [sys.executable, "-c", FIRST_SERVER, "run", server, server, "--name", "a", "--name", "b"]
+    done = subprocess.run(argv, env=Harness(tmp_path).env, capture_output=True, text=True, check=True, timeout=60)
+    modules = done.stdout.splitlines()[-1].split()
+    assert "httpbench.run.server.trial" in modules, done.stderr
+    assert RESULTS & {name.split(".")[0] for name in modules} == set()
+    ours = {name.removeprefix("httpbench.") for name in modules if name.startswith("httpbench.")}
+    assert {"catalog.catalog", "probe", "profile", "report.formats", "run.client", "run.proxy.trial"} & ours == set()
+    assert {"analysis", "cluster", "web"} & {name.split(".")[0] for name in ours} == set()
+
+
+def test_a_verb_without_results_imports_nothing_for_results(tmp_path: Path) -> None:
+    needed: dict[str, set[str]] = {"list --json": set(), "runs": set(), "runs --json": set(), "bench c/epoll --dry-run": {"rich"}}
+    folders = "".join(f"{name}={tmp_path}\n" for name in ("XDG_DATA_HOME", "XDG_STATE_HOME", "HTTPBENCH_LOCKS"))
+    found = loaded(*(folders + words for words in needed)).values()
+    assert [RESULTS & {name.split(".")[0] for name in modules} for modules in found] == list(needed.values())
+
+
 def test_scipy_is_imported_only_for_a_distribution() -> None:
-    program = "import sys, httpbench.cli.measure, httpbench.report; print('scipy' in sys.modules)"
+    program = "import sys, httpbench.cli.results, httpbench.report.formats; print('scipy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "False"

@@ -67,3 +67,9 @@ def test_a_rest_without_startup_is_refused() -> None:
 @pytest.mark.parametrize(("text", "figure"), [("ready>10%", "ready"), ("to-steady>20%", "to-steady"), ("to_steady>20%", "to-steady")])
 def test_gates_may_bound_the_results(text: str, figure: str) -> None:
     assert gate(text).figure == figure
+
+
+def test_a_time_limit_too_short_to_become_steady_is_refused() -> None:
+    done = CliRunner().invoke(cli, ["run", SERVER, "--warmup", "100ms", "--warmup-max", "1s", "--dry-run"])
+    assert isinstance(done.exception, UsageError)
+    assert "warmup_max_s must be at least 1.5 s more than warmup_s" in done.exception.message

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +196,16 @@ def test_a_wrong_header_is_not_quoted(tmp_path: Path) -> None:
 
 
 # --- URLs ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["Accept: a{}b", "Accept{}: b", "@name = a{}b", "@name{}x"])
+@pytest.mark.parametrize("repeated", [" ", "\t ", "a", "{{", "{{a", "@a="])
+def test_a_long_line_takes_time_in_proportion_to_its_length(tmp_path: Path, line: str, repeated: str) -> None:
+    text = f"GET /\n{line.format(repeated * (100_000 // len(repeated)))}\n"
+    begin = time.process_time()
+    with suppress(UsageError):
+        read_request(written(tmp_path, text, "file.http"), ())
+    assert time.process_time() - begin < 2, "quadratic patterns take half a minute"
 
 
 def test_urls_have_weights_and_equal_ones_are_added(tmp_path: Path) -> None:

@@ -53,6 +53,12 @@ def test_another_line_is_an_error_that_shows_it(line: str) -> None:
     assert f'sampler wrote "{line}"' in error.value.message
 
 
+@pytest.mark.parametrize("count", ["9" * 16, "9" * 5000, "٣"])
+def test_a_number_that_no_sampler_counts_is_an_error(count: str) -> None:
+    with pytest.raises(ProfileError, match="which is not a folded stack"):
+        folded(f"main {count}\n", "sampler")
+
+
 @pytest.mark.parametrize(
     ("symbol", "dso", "is_kernel", "name"),
     [

@@ -16,13 +16,11 @@ from httpbench.profile import Perf, Profilers, ShellCommand, perf, stacks_of
 SCRIPT = Path(__file__).with_name("fixtures") / "perf-script.txt"
 
 
-def test_samples_become_folded_stacks() -> None:
-    assert stacks_of(SCRIPT.read_text().splitlines()) == {
-        "[unknown];answer;__send;nf_hook_slow_[k];tcp_sendmsg_[k]": 1,
-        "main;operator new(unsigned long)": 1,
-        "main": 1,
-        "main;main": 2,
-    }
+def test_samples_become_the_folded_stacks_of_their_slices() -> None:
+    assert stacks_of(SCRIPT.read_text().splitlines(), [(100.2, 101.0), (101.0, 102.5)]) == [
+        {"[unknown];answer;__send;nf_hook_slow_[k];tcp_sendmsg_[k]": 1, "main;operator new(unsigned long)": 1},
+        {"main": 1, "main;main": 2},
+    ]
 
 
 def usable(monkeypatch: pytest.MonkeyPatch, allowed: Sequence[str], missing: Sequence[str] = ()) -> Perf:

@@ -94,6 +94,13 @@ def test_a_program_that_yields_took_nothing_although_many_threads_waited_for_eac
         assert disturbance(trial(target_core=1.0, target_usage=seen, others=others)) == said
 
 
+def test_a_program_that_yields_is_not_blamed_for_what_another_one_took() -> None:
+    others = Others(strangers=(make_stranger("idler", 0.4, pid=1, yields=True), make_stranger("spin", 0.3)))
+    seen = make_usage(0.3, cpu_wait_cores_mean=0.5)
+    said = disturbance(trial(target_core=1.0, target_usage=seen, others=others))
+    assert said == "other programs took 0.30 of the target's core: spin (pid 4711) 0.30"
+
+
 def test_a_program_on_the_sibling_thread_takes_time_although_nobody_waits() -> None:
     seen = (CoreOccupancy(cpu=0, busy=1.0, stolen=0), CoreOccupancy(cpu=8, busy=0.2, stolen=0), CoreOccupancy(cpu=1, busy=0.85, stolen=0))
     usage = make_usage(0.3, cpu_wait_cores_mean=0.0)

@@ -35,6 +35,8 @@ from httpbench.stats.paired import compare
 from httpbench.stats.precision import headline
 from tests.factories import make_measurement, make_plan, make_trial, make_usage
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 3000
 """Total number of rounds in all runs of a case."""
 FALSE_CLAIMS_MAX = 3 / 40
@@ -46,6 +48,11 @@ TICKS_ERROR = 0.004
 
 MEASUREMENT, GENERATOR = make_measurement(), make_usage(0.5)
 IDLE = CoreOccupancy(cpu=1, busy=0.5, stolen=0.0)
+
+# Copies of these are made a hundred thousand times. Copying a model takes a tenth of the time that making one takes.
+BUSY = CoreOccupancy(cpu=0, busy=1.0, interrupts=0.0, stolen=0.0)
+OBSERVED = Observed(generator_usage=GENERATOR)
+MADE = make_trial()
 
 
 class Machine:
@@ -74,8 +81,8 @@ class Machine:
     def _evidence(self, planned: TrialPlan) -> Evidence:
         busy = 1 + self._random.normal(0, TICKS_ERROR)
         usage = make_usage(1 - self._stranger)
-        occupancy = (CoreOccupancy.model_construct(cpu=0, busy=busy, interrupts=0.0, stolen=0.0), IDLE)
-        observed = Observed.model_construct(target_usage=usage, generator_usage=GENERATOR, occupancy=occupancy)
+        occupancy = (BUSY.model_copy(update={"busy": busy}), IDLE)
+        observed = OBSERVED.model_copy(update={"target_usage": usage, "occupancy": occupancy})
         return Evidence(MEASUREMENT, planned.load, planned.cores, observed)
 
 
@@ -91,7 +98,7 @@ def figures(random: np.random.Generator, rounds: int, sides: frozenset[str], ret
         rps, is_disturbed = machine.measure(planned)
         verdict = Verdict(kind=VerdictKind.DISTURBED if is_disturbed else VerdictKind.TARGET)
         measurement = MEASUREMENT.model_copy(update={"throughput_rps": rps})
-        made.append(Trial.model_construct(plan=planned, started_at="", verdict=verdict, measurement=measurement))
+        made.append(MADE.model_copy(update={"plan": planned, "verdict": verdict, "measurement": measurement}))
     one, other = (headline([trial for trial in made if trial.plan.target == name]) for name in (ONE, OTHER))
     return dict(one), dict(other), len(made)
 

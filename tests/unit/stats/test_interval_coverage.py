@@ -20,6 +20,8 @@ from httpbench.stats.ranks import AllPairs
 from httpbench.stats.unpaired import change
 from tests.factories import make_distribution, make_histogram
 
+pytestmark = pytest.mark.slow
+
 RUNS = 1000
 FALSE_CLAIMS_MAX = 0.065
 DRIFT = 0.03

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from httpbench.stats.paired import Comparison, compare, holm
+from httpbench.stats.paired import Comparison, compare, holm, rank_test
 
 figures = st.floats(min_value=1.0, max_value=1e6)
 pairs = st.lists(st.tuples(figures, figures), min_size=3, max_size=15)
@@ -105,17 +106,27 @@ def test_values_in_one_histogram_bucket_do_not_differ() -> None:
     assert found.interval.half_width == pytest.approx(0.001, rel=0.01)
 
 
-def test_rank_test_needs_six_rounds_and_matches_scipy() -> None:
+def test_rank_test_needs_six_rounds() -> None:
     ours, theirs = [103.0, 98.0, 110.0, 104.0, 99.0, 120.0], [100.0, 99.0, 101.0, 103.0, 92.0, 101.0]
     assert compared(ours[:5], theirs[:5]).p_rank is None
-    expected = stats.wilcoxon([math.log(one / other) for one, other in zip(ours, theirs, strict=True)]).pvalue
-    assert compared(ours, theirs).p_rank == pytest.approx(expected)
+    assert compared(ours, theirs).p_rank == pytest.approx(
+        2 * 3 / 2**6
+    )  # the only negative rank is 2, and three of the 64 sums are at most 2
 
 
-def test_rank_test_with_ties_is_approximate_and_fast() -> None:
-    found = compared([200.0] * 4 + [100.0] * 3, [100.0] * 4 + [200.0] * 3)
-    assert found.p_rank is not None
-    assert 0.5 < found.p_rank <= 1.0
+@pytest.mark.parametrize("digits", [15, 1])
+@pytest.mark.parametrize("rounds", [6, 7, 20, 60])
+def test_rank_test_matches_scipy(rounds: int, digits: int) -> None:
+    """With one digit, rounds have equal differences or none."""
+    random = np.random.default_rng(rounds)
+    for ratios in random.normal(0.1, 0.3, (5, rounds)).round(digits):
+        differences = ratios[ratios != 0]
+        has_ties = len(set(np.abs(differences))) < len(differences)
+        expected = stats.wilcoxon(differences, method="approx" if has_ties else "exact").pvalue
+        assert rank_test(ratios) == pytest.approx(expected, rel=1e-9)
+
+
+def test_identical_rounds_tie_in_the_rank_test() -> None:
     assert compared([100.0] * 6, [100.0] * 6).p_rank == 1.0
 
 

@@ -19,6 +19,8 @@ from httpbench.stats.ranks import AllPairs
 from httpbench.stats.slice_noise import explained_variance, slices_of
 from tests.factories import make_measurement, make_plan, make_trial
 
+pytestmark = pytest.mark.slow
+
 RUNS = 2000
 SLICE = 0.02
 """Standard deviation of the logarithm of a slice's throughput."""

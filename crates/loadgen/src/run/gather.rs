@@ -102,7 +102,7 @@ impl<'a> Gather<'a> {
 
     /// Announces the current phase to the observer. Returns the time until the next phase, in nanoseconds, or `None` if there is no next
     /// phase.
-    pub fn announce_phases(&mut self, now_ns: u64, observer: &mut impl Observer) -> Option<u64> {
+    pub fn announce_phases(&mut self, now_ns: u64, observer: &mut dyn Observer) -> Option<u64> {
         let Window { warmup_start_ns, measure_start_ns, .. } = self.window;
         let (phase, next_ns) = match now_ns {
             now if now < warmup_start_ns => return Some(warmup_start_ns - now),
@@ -117,14 +117,14 @@ impl<'a> Gather<'a> {
     }
 
     /// Announces that the window is over, unless this has already been announced.
-    fn announce_end(&mut self, observer: &mut impl Observer) {
+    fn announce_end(&mut self, observer: &mut dyn Observer) {
         if !std::mem::replace(&mut self.announced_end, true) {
             observer.done();
         }
     }
 
     /// Takes one thread's report about a span. Completes the span once all threads have reported it.
-    pub fn take(&mut self, report: Report, observer: &mut impl Observer) {
+    pub fn take(&mut self, report: Report, observer: &mut dyn Observer) {
         self.announce_phases(now_ns(), observer); // before merging the last span of a phase, which takes a while
         self.in_all.add(&report.recorder);
         if let Some((last, ages)) = report.last {
@@ -168,7 +168,7 @@ impl<'a> Gather<'a> {
         (*count as usize + gone >= self.plan.threads as usize).then_some(*start_ns)
     }
 
-    fn complete(&mut self, start_ns: u64, observer: &mut impl Observer) {
+    fn complete(&mut self, start_ns: u64, observer: &mut dyn Observer) {
         let Some((span, _, mut recorder)) = self.pending.remove(&start_ns) else { return };
         let phase_start_ns = if span.phase == Phase::Warmup { self.window.warmup_start_ns } else { self.window.measure_start_ns };
         if span.start_ns == phase_start_ns {
@@ -264,7 +264,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Produces the result. If some threads stopped early, the remaining spans contain only the data of the other threads.
-    pub fn finish(mut self, engine: &'static str, observer: &mut impl Observer) -> RunResult {
+    pub fn finish(mut self, engine: &'static str, observer: &mut dyn Observer) -> RunResult {
         while let Some(start_ns) = self.pending.keys().next().copied() {
             self.complete(start_ns, observer);
         }

@@ -88,7 +88,7 @@ impl fmt::Display for NotStarted {
 }
 
 /// Runs the plan until it is complete, a signal arrives, or a load thread fails.
-pub fn run(plan: &Plan, observer: &mut impl Observer) -> Result<RunResult> {
+pub fn run(plan: &Plan, observer: &mut dyn Observer) -> Result<RunResult> {
     observer.phase(Phase::Connect);
     let address = plan.addresses.first_that_accepts(plan.timeout)?.clone();
     let peer = plan.peer(address)?;
@@ -158,7 +158,7 @@ impl Team<'_> {
         pauses: Pauses,
         encoder: Encoder,
         engine: &'static str,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<Option<RunResult>> {
         let Self { plan, shared, failure, pool, reports, .. } = self;
         let Some(window) = wait_for_start(plan, shared, failure, starter, observer).inspect_err(|_| shared.stop())? else {
@@ -183,13 +183,7 @@ impl Team<'_> {
     }
 
     /// Measures slices on command. Returns `None` if no slice was kept.
-    fn measure_slices(
-        self,
-        commands: &Commands,
-        encoder: Encoder,
-        engine: &'static str,
-        observer: &mut impl Observer,
-    ) -> Option<RunResult> {
+    fn measure_slices(self, commands: &Commands, encoder: Encoder, engine: &'static str, observer: &mut dyn Observer) -> Option<RunResult> {
         let Self { plan, shared, failure, pool, reports, .. } = self;
         warn_of_missing(plan, shared, observer);
         observer.ready(shared.connected.load(Ordering::Relaxed));
@@ -235,7 +229,7 @@ fn wait_for_start(
     shared: &Shared,
     failure: &Failure,
     starter: &Starter,
-    observer: &mut impl Observer,
+    observer: &mut dyn Observer,
 ) -> Result<Option<Window>> {
     if plan.start_on_stdin {
         observer.ready(shared.connected.load(Ordering::Relaxed));
@@ -256,7 +250,7 @@ fn wait_for_start(
     Ok(Some(window))
 }
 
-fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut impl Observer) {
+fn warn_of_missing(plan: &Plan, shared: &Shared, observer: &mut dyn Observer) {
     let connected = shared.connected.load(Ordering::Relaxed);
     if connected < plan.connections {
         let reason = last_failure(shared).map(|fault| fault.reason).unwrap_or_default();
@@ -290,7 +284,7 @@ fn why_nothing_was_measured(plan: &Plan, shared: &Shared, failure: &Failure) -> 
 }
 
 /// Processes spans as they arrive and announces phases when they begin, until all threads are done.
-fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, observer: &mut impl Observer) {
+fn observe(gather: &mut Gather, shared: &Shared, gathered: &Receiver<Report>, observer: &mut dyn Observer) {
     loop {
         let wait = gather.announce_phases(now_ns(), observer).map_or(50 * LOOK, Duration::from_nanos).min(50 * LOOK);
         match gathered.recv_timeout(wait) {

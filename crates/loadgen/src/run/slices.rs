@@ -48,7 +48,7 @@ pub struct Slices<'a> {
 
 impl Slices<'_> {
     /// Carries out commands until `end`, an error or an interruption. Returns `None` if no slice was kept.
-    pub fn run(&self, commands: &Commands, mut tally: Tally<'_>, observer: &mut impl Observer) -> Option<Measured> {
+    pub fn run(&self, commands: &Commands, mut tally: Tally<'_>, observer: &mut dyn Observer) -> Option<Measured> {
         loop {
             match self.carry_out(commands.next(), &mut tally, observer) {
                 Ok(()) => {}
@@ -63,7 +63,7 @@ impl Slices<'_> {
         tally.finish()
     }
 
-    fn carry_out(&self, command: Option<Result<Command>>, tally: &mut Tally<'_>, observer: &mut impl Observer) -> Result<(), Stop> {
+    fn carry_out(&self, command: Option<Result<Command>>, tally: &mut Tally<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
         match command.ok_or(Stop::End)?.map_err(|error| Stop::Mistake(error.to_string()))? {
             Command::Drop => return tally.drop_last(),
             Command::End => return Err(Stop::End),

@@ -2,6 +2,7 @@
 //!
 //! When a thread that was stopped (by SIGSTOP, a busy CPU, a CPU quota or a hypervisor) runs again, it may find responses that arrived
 //! before their timeout. Timeouts are therefore measured against the time up to which all data has been read, not against the current time.
+//! A thread may also be stopped after it has noted the time of a request, but before it has sent it, so the stop itself isn't counted.
 
 /// Minimum delay of a sweep that counts as a stall. Timers and large batches of events cause shorter delays.
 const STALL_MIN_NS: u64 = 10_000_000;
@@ -17,6 +18,9 @@ pub struct Attention {
     /// Number of events handled since the time in `pass`.
     handled: usize,
     stalled_ns: u64,
+    /// Stalls since `turned_ns`, and those in the timeout before it.
+    excused_ns: [u64; 2],
+    turned_ns: u64,
     cpu_at_sweep_ns: u64,
 }
 
@@ -29,6 +33,15 @@ impl Attention {
     /// Returns the total time for which the thread has been stopped so far.
     pub fn stalled_ns(&self) -> u64 {
         self.stalled_ns
+    }
+
+    /// Returns the time before which requests must have been sent to be overdue. It is earlier by the stalls of the last one to two timeouts.
+    pub fn overdue_ns(&mut self, timeout_ns: u64) -> u64 {
+        if self.read_until_ns >= self.turned_ns.saturating_add(timeout_ns) {
+            self.excused_ns = [0, self.excused_ns[0]];
+            self.turned_ns = self.read_until_ns;
+        }
+        (self.read_until_ns + 1).saturating_sub(timeout_ns).saturating_sub(self.excused_ns.iter().sum())
     }
 
     /// Records that the thread entered the kernel at `entered_ns` and has handled `events` events since then. `all` is true if no events
@@ -53,6 +66,7 @@ impl Attention {
         let late_ns = now_ns.saturating_sub(due_ns).saturating_sub(worked_ns);
         if due_ns > 0 && late_ns >= STALL_MIN_NS {
             self.stalled_ns += late_ns;
+            self.excused_ns[0] += late_ns;
         }
     }
 }
@@ -88,5 +102,23 @@ mod tests {
         assert_eq!(attention.stalled_ns(), 0, "the thread was working");
         attention.note_sweep(620 * MS, 3620 * MS, 85 * MS);
         assert_eq!(attention.stalled_ns(), 2995 * MS);
+    }
+
+    #[test]
+    fn a_stall_delays_timeouts_for_at_least_one_timeout_and_at_most_two() {
+        let mut attention = Attention::default();
+        let mut overdue_ms = |now_ms: u64, stall_ms: u64| {
+            attention.note_read(now_ms * MS, 0, true, 8);
+            attention.note_sweep((now_ms - stall_ms) * MS, now_ms * MS, 0);
+            attention.overdue_ns(300 * MS) / MS
+        };
+        assert_eq!(overdue_ms(1000, 0), 700);
+        assert_eq!(overdue_ms(1700, 600), 800, "no request of the time before the stall is overdue");
+        assert_eq!(overdue_ms(1990, 0), 1090);
+        assert_eq!(overdue_ms(2010, 0), 1710, "the server had a whole timeout after the stall");
+        for now_ms in (2110..30_000).step_by(100) {
+            let age_ms = now_ms - overdue_ms(now_ms, 50);
+            assert!((300..=700).contains(&age_ms), "a thread that stands still for half of the time: {now_ms} {age_ms}");
+        }
     }
 }

@@ -296,23 +296,20 @@ impl<P: Protocol> Worker<P> {
         Next::Keep
     }
 
-    /// Fails a connection's requests or connection attempt if they have exceeded the timeout. Their ages are computed for the time up to
-    /// which all incoming data has been read, not for the current time.
-    pub(super) fn time_out(&mut self, index: u32, now_ns: u64) {
-        let (timeout_ns, read_until_ns) = (self.limits.timeout_ns, self.attention.read_until_ns());
+    /// Fails a connection's requests or connection attempt if they began before `overdue_ns`.
+    pub(super) fn time_out(&mut self, index: u32, overdue_ns: u64, now_ns: u64) {
         let connection = &mut self.connections[index as usize];
         match connection.state {
-            State::Connecting { since_ns } if read_until_ns.saturating_sub(since_ns) >= timeout_ns => {
+            State::Connecting { since_ns } if since_ns < overdue_ns => {
                 self.connecting -= 1;
                 self.to_close.push(index);
                 self.attempt_failed(index, ErrorKind::ConnectTimeout, "no response within the timeout", now_ns);
             }
-            State::Handshaking { since_ns } if read_until_ns.saturating_sub(since_ns) >= timeout_ns => {
+            State::Handshaking { since_ns } if since_ns < overdue_ns => {
                 self.to_close.push(index);
                 self.attempt_failed(index, ErrorKind::ConnectTimeout, "handshake not finished within the timeout", now_ns);
             }
             State::Open => {
-                let overdue_ns = (read_until_ns + 1).saturating_sub(timeout_ns);
                 if connection.flight.has_older_than(overdue_ns) {
                     self.time_out_requests(index, overdue_ns, now_ns);
                 }

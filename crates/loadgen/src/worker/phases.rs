@@ -66,8 +66,9 @@ impl<P: Protocol> Worker<P> {
             self.finish(now_ns, false);
             return;
         }
+        let overdue_ns = self.attention.overdue_ns(self.limits.timeout_ns);
         for index in 0..self.connections.len() as u32 {
-            self.time_out(index, now_ns);
+            self.time_out(index, overdue_ns, now_ns);
             self.open_if_due(index, now_ns);
         }
         match self.span.phase {
@@ -130,7 +131,7 @@ impl<P: Protocol> Worker<P> {
 
     fn start(&mut self, window: Window, now_ns: u64) {
         self.hand_over(None);
-        self.next_sweep_ns = 0; // sweep at once; with 0, the time asleep doesn't count as a stall
+        self.next_sweep_ns = window.warmup_start_ns; // sweep at once; a late start is a stall, but the time asleep isn't
         self.window = window;
         self.last_open_ns = now_ns;
         self.enter(window.first());

@@ -57,7 +57,7 @@ fn too_many_connections_fail_with_a_hint() {
 #[test]
 fn memory_does_not_grow_with_the_number_of_intervals() {
     let target = url(serve_bytes(HELLO));
-    let output = run(&["-d", "3s", "-c", "4", "-t", "4", "--interval", "100ms", "--json", "-", &target]);
+    let output = run(&["-r", "2k", "-d", "3s", "-c", "4", "-t", "4", "--interval", "100ms", "--json", "-", &target]);
     let result: Value = serde_json::from_slice(&output.stdout).expect("stdout is JSON alone");
     assert!(result["intervals"].as_array().map(Vec::len) >= Some(30));
     assert!(result["generator"]["rss_bytes_peak"].as_u64() < Some(96 << 20), "{}", result["generator"]["rss_bytes_peak"]);
@@ -224,7 +224,7 @@ fn a_cpu_shared_with_the_server_is_reported() {
                 serve_bytes(HELLO)
             });
             let target = url(starting.join().expect("the server starts"));
-            let args = ["-d", "600ms", "-c", "4", "--engine", engine, "--cpus", &own.to_string(), &target];
+            let args = ["-d", "300ms", "-c", "4", "--engine", engine, "--cpus", &own.to_string(), &target];
             let result: Value = serde_json::from_slice(&run(&[&args[..], &["--json", "-"]].concat()).stdout).expect("JSON");
             let share = result["generator"]["shared_cpu"].as_f64().expect("the server is on this machine");
             assert!(if is_shared { share > 0.9 } else { share < 0.1 }, "{engine}, shared: {is_shared}: {share}");

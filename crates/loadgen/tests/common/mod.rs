@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses its own part of this module")]
 
 pub mod frames;
+pub mod record;
 pub mod recording;
 pub mod slices;
 pub mod stalls;
@@ -19,6 +20,15 @@ use loadgen::run::observer::{Observer, Progress};
 use loadgen::time::window::Phase;
 
 pub const ENGINES: [&str; 2] = ["epoll", "io_uring"];
+
+/// Calls a function with each engine at the same time, and returns what it returned.
+pub fn each_engine<T: Send>(call: impl Fn(&'static str) -> T + Sync) -> [T; 2] {
+    std::thread::scope(|scope| {
+        let threads = ENGINES.map(|engine| scope.spawn(|| call(engine)));
+        // Continue a panic instead of starting another one, so that its message is that of the assertion.
+        threads.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
 
 /// An observer that ignores everything.
 pub struct Nobody;

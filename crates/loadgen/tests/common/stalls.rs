@@ -8,6 +8,8 @@ use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::record::Times;
+
 /// A function that returns when a response is due, given the arrival time and the client's number. Both times are in nanoseconds since the
 /// server's start.
 pub type Due = Box<dyn Fn(u64, usize) -> u64 + Send>;
@@ -20,6 +22,8 @@ pub struct Log {
     pub first_arrival_ns: Option<u64>,
     /// Time at which each response was sent.
     pub responded_ns: Vec<u64>,
+    /// By how much each response was late.
+    pub late: Times,
 }
 
 /// Starts a server on a free loopback port, which runs for `lifetime`. Requests must be short, and each connection must send one request at
@@ -70,20 +74,22 @@ impl Server {
                 client.set_nodelay(true).expect("a TCP socket");
                 self.clients.push(client);
             }
-            while let Some(index) = self.pop_due() {
+            while let Some((index, due_ns)) = self.pop_due() {
                 for piece in RESPONSE.chunks(self.piece_bytes) {
                     let _ = self.clients[index].write_all(piece);
                 }
-                log.responded_ns.push(self.now_ns());
+                let responded_ns = self.now_ns();
+                log.late.push(responded_ns - due_ns);
+                log.responded_ns.push(responded_ns);
             }
         }
     }
 
-    /// Returns the client whose response is due first, or `None` if no response is due yet.
-    fn pop_due(&mut self) -> Option<usize> {
+    /// Returns the client whose response is due first and when it was due, or `None` if no response is due yet.
+    fn pop_due(&mut self) -> Option<(usize, u64)> {
         let Reverse((due_ns, ..)) = *self.waiting.peek()?;
         (due_ns <= self.now_ns()).then_some(())?;
-        self.waiting.pop().map(|Reverse((.., index))| index)
+        self.waiting.pop().map(|Reverse((due_ns, _, index))| (index, due_ns))
     }
 
     fn now_ns(&self) -> u64 {

@@ -2,16 +2,17 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::frames::Frames;
+use crate::common::record::{Times, assert_times, waiting_us};
 use crate::common::slices::Commanded;
 use crate::common::tls::{certificate, tls_config};
-use crate::common::{ENGINES, load, read_request, serve, serve_bytes, url};
+use crate::common::{each_engine, load, read_request, serve, serve_bytes, url};
 use loadgen::figures::distribution::Distribution;
 use loadgen::figures::result::RunResult;
+use loadgen::time::clock::now_ns;
 use rustls::{ServerConnection, StreamOwned};
 
 /// Time from a request to the head of its response, and from the head to the body.
@@ -19,18 +20,32 @@ const HEAD_DELAY: Duration = Duration::from_millis(5);
 const BODY_DELAY: Duration = Duration::from_millis(20);
 const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
 const BODY: &[u8] = b"hello";
-/// The expected medians, in microseconds. Sleeping and the connection add at most a millisecond each.
-const FIRST_BYTE_US: Range<f64> = 5e3..6e3;
-const RESPONSE_US: Range<f64> = 25e3..27e3;
-/// Number of runs of which one must have the expected medians, because other programs may delay any of them.
-const ATTEMPTS: u32 = 3;
 
-/// Sends the head and the body of a response. Returns false if the client has disconnected.
-fn respond_slowly(stream: &mut impl Write) -> bool {
-    std::thread::sleep(HEAD_DELAY);
-    let begun = stream.write_all(HEAD).and_then(|()| stream.flush()).is_ok();
-    std::thread::sleep(BODY_DELAY);
-    begun && stream.write_all(BODY).and_then(|()| stream.flush()).is_ok()
+/// The server's record: the times from a request to the head of its response and to its body, and by how much both were late.
+#[derive(Default)]
+struct Sent {
+    heads: Times,
+    bodies: Times,
+    late: Times,
+}
+
+/// Sends the head and the body of a response after their delays. Returns false if the client has disconnected.
+fn respond_slowly(sent: &Sent, mut send: impl FnMut(bool) -> bool) -> bool {
+    let came_ns = now_ns();
+    let head_due_ns = came_ns + HEAD_DELAY.as_nanos() as u64;
+    let head_ns = sent.late.sleep_until(head_due_ns);
+    let begun = send(true);
+    let body_ns = sent.late.sleep_until(head_due_ns + BODY_DELAY.as_nanos() as u64);
+    if !begun || !send(false) {
+        return false;
+    }
+    sent.heads.push(head_ns - came_ns);
+    sent.bodies.push(body_ns - came_ns);
+    true
+}
+
+fn send_piece(stream: &mut impl Write, is_head: bool) -> bool {
+    stream.write_all(if is_head { HEAD } else { BODY }).and_then(|()| stream.flush()).is_ok()
 }
 
 fn read_request_of(stream: &mut impl Read) -> bool {
@@ -52,26 +67,33 @@ fn serve_promptly(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketA
     })
 }
 
-fn serve_slowly() -> SocketAddr {
-    serve_promptly(|mut stream| while read_request(&mut stream) && respond_slowly(&mut stream) {})
+fn serve_slowly() -> (String, Arc<Sent>) {
+    let sent = Arc::new(Sent::default());
+    let record = Arc::clone(&sent);
+    let address = serve_promptly(
+        move |mut stream| while read_request(&mut stream) && respond_slowly(&record, |is_head| send_piece(&mut stream, is_head)) {},
+    );
+    (url(address), sent)
 }
 
-fn serve_over_tls(alpn: &[u8], handle: fn(StreamOwned<ServerConnection, TcpStream>)) -> String {
-    let config = tls_config(alpn, &certificate());
+fn serve_over_tls(alpn: &[u8], handle: fn(StreamOwned<ServerConnection, TcpStream>, &Sent)) -> (String, Arc<Sent>) {
+    let sent = Arc::new(Sent::default());
+    let (record, config) = (Arc::clone(&sent), tls_config(alpn, &certificate()));
     let address = serve_promptly(move |stream| {
         let tls = ServerConnection::new(Arc::clone(&config)).expect("a valid configuration");
-        handle(StreamOwned::new(tls, stream));
+        handle(StreamOwned::new(tls, stream), &record);
     });
-    format!("https://localhost:{}/", address.port())
+    (format!("https://localhost:{}/", address.port()), sent)
 }
 
-fn answer_frames(stream: StreamOwned<ServerConnection, TcpStream>) {
+fn answer_http1(mut stream: StreamOwned<ServerConnection, TcpStream>, sent: &Sent) {
+    while read_request_of(&mut stream) && respond_slowly(sent, |is_head| send_piece(&mut stream, is_head)) {}
+}
+
+fn answer_http2(stream: StreamOwned<ServerConnection, TcpStream>, sent: &Sent) {
     let Some(mut frames) = Frames::accept(stream) else { return };
     while let Some(request) = frames.next() {
-        std::thread::sleep(HEAD_DELAY);
-        frames.begin_answer(request.stream);
-        std::thread::sleep(BODY_DELAY);
-        frames.end_answer(request.stream);
+        respond_slowly(sent, |is_head| if is_head { frames.begin_answer(request.stream) } else { frames.end_answer(request.stream) });
     }
 }
 
@@ -79,91 +101,107 @@ fn latency(result: &RunResult) -> &Distribution {
     result.response_time_us.as_ref().unwrap_or(&result.service_time_us)
 }
 
-/// Checks the medians of the time to the first byte and of the latency, for any engine.
-fn assert_medians(args: &[&str], first_byte_us: &Range<f64>, response_us: &Range<f64>) {
-    assert_percentiles(args, |times| times.p50, first_byte_us, response_us);
+fn ends(times: &Distribution) -> [Option<f64>; 2] {
+    [times.min, times.p25]
 }
 
-fn assert_percentiles(args: &[&str], of: fn(&Distribution) -> Option<f64>, first_byte_us: &Range<f64>, response_us: &Range<f64>) {
-    for engine in ENGINES {
-        let mut seen = Vec::new();
-        let is_true = (0..ATTEMPTS).any(|_| {
-            let result = load(&[args, &["--engine", engine]].concat()).expect("the run succeeds");
-            assert_eq!(result.first_byte_us.count, latency(&result).count, "{engine} {args:?}");
-            let found = [&result.first_byte_us, latency(&result)].map(|times| of(times).expect("enough responses"));
-            seen.push(found);
-            first_byte_us.contains(&found[0]) && response_us.contains(&found[1])
-        });
-        assert!(is_true, "{engine} {args:?}: first byte and response in us: {seen:?}");
-    }
+/// Checks the times to the first byte and to the last one, with any engine.
+fn assert_pieces(args: &[&str], serve: impl Fn() -> (String, Arc<Sent>) + Sync) {
+    each_engine(|engine| {
+        let (target, sent) = serve();
+        let result = load(&[args, &["--engine", engine, &target]].concat()).expect("the run succeeds");
+        let what = format!("{engine} {args:?}");
+        assert_eq!((result.errors.total(), result.first_byte_us.count), (0, latency(&result).count), "{what}");
+        let error_max_us = sent.late.error_max_us(waiting_us(&result));
+        assert_times(ends(&result.first_byte_us), &sent.heads, error_max_us, &format!("{what}: first byte"));
+        assert_times(ends(latency(&result)), &sent.bodies, error_max_us, &format!("{what}: response"));
+    });
 }
 
 #[test]
 fn first_bytes_take_as_long_as_the_server_waits() {
-    let target = url(serve_slowly());
-    for args in [&["-c", "8"][..], &["-c", "8", "-t", "2"], &["-r", "200", "-c", "16"], &["-r", "200", "-c", "16", "-t", "2"]] {
-        assert_medians(&[args, &["-d", "500ms", &target]].concat(), &FIRST_BYTE_US, &RESPONSE_US);
+    for args in [&["-c", "4"][..], &["-c", "4", "-t", "2"], &["-r", "200", "-c", "16"], &["-r", "200", "-c", "16", "-t", "2"]] {
+        assert_pieces(&[args, &["-n", "48"]].concat(), serve_slowly);
     }
 }
 
 #[test]
 fn first_bytes_over_tls_take_as_long_as_the_server_waits() {
-    let https = serve_over_tls(b"http/1.1", |mut stream| while read_request_of(&mut stream) && respond_slowly(&mut stream) {});
-    assert_medians(&["-c", "8", "-d", "500ms", "-k", &https], &FIRST_BYTE_US, &RESPONSE_US);
-    let http2 = serve_over_tls(b"h2", answer_frames);
-    assert_medians(&["-c", "8", "-d", "500ms", "-k", "--http2", &http2], &FIRST_BYTE_US, &RESPONSE_US);
+    assert_pieces(&["-c", "8", "-n", "48", "-k"], || serve_over_tls(b"http/1.1", answer_http1));
+    assert_pieces(&["-c", "8", "-n", "48", "-k", "--http2"], || serve_over_tls(b"h2", answer_http2));
 }
 
-/// One connection serves 40 requests per second, so most of the 100 requests wait for it.
+/// One connection serves 40 requests per second, so most of the 24 requests wait for it.
 #[test]
 fn in_an_open_loop_the_wait_for_a_connection_counts() {
-    let target = url(serve_slowly());
-    for engine in ENGINES {
-        let result = load(&["-r", "100", "-c", "1", "-d", "1s", "--engine", engine, &target]).expect("the run succeeds");
+    each_engine(|engine| {
+        let (target, _) = serve_slowly();
+        let result = load(&["-r", "100", "-c", "1", "-n", "24", "--engine", engine, &target]).expect("the run succeeds");
         let (first_byte_us, response_us) = (result.first_byte_us.p50.expect("a median"), latency(&result).p50.expect("a median"));
-        assert!(first_byte_us > 200e3, "{engine}: {first_byte_us}");
-        assert!((15e3..30e3).contains(&(response_us - first_byte_us)), "{engine}: {first_byte_us} {response_us}");
-    }
+        assert!(first_byte_us > 100e3 && response_us >= first_byte_us, "{engine}: {first_byte_us} {response_us}");
+    });
 }
 
 #[test]
 fn slices_contain_times_to_the_first_byte() {
-    let target = url(serve_slowly());
-    for engine in ENGINES {
+    each_engine(|engine| {
+        let (target, sent) = serve_slowly();
         let mut load = Commanded::new(&["-c", "16", "-t", "2", "--engine", engine, &target]);
-        load.order("warmup 50");
-        load.slices(3, "slice 10 200");
+        load.slices(3, "slice 10 80");
         let result = load.end();
         let [first_byte, service] = ["first_byte_us", "service_time_us"].map(|name| &result[name]);
         assert_eq!(first_byte["count"], service["count"], "{engine}");
-        let medians = [first_byte, service].map(|times| times["p50"].as_f64().expect("a median"));
-        assert!((5e3..10e3).contains(&medians[0]) && (25e3..40e3).contains(&medians[1]), "{engine}: {medians:?}");
-    }
+        let waiting_us = result["generator"]["waiting"].as_f64().unwrap_or(0.0) * result["duration_s"].as_f64().expect("a number") * 1e6;
+        let error_max_us = sent.late.error_max_us(waiting_us);
+        assert_times(["min", "p25"].map(|name| first_byte[name].as_f64()), &sent.heads, error_max_us, &format!("{engine}: first byte"));
+        assert_times(["min", "p25"].map(|name| service[name].as_f64()), &sent.bodies, error_max_us, &format!("{engine}: response"));
+    });
 }
 
 /// The time to the first byte is known even if the rest of the response never arrives.
 #[test]
 fn incomplete_responses_have_a_first_byte() {
-    let target = url(serve_promptly(|mut stream| {
-        while read_request(&mut stream) {
-            std::thread::sleep(HEAD_DELAY);
-            let _ = stream.write_all(HEAD);
+    each_engine(|engine| {
+        for is_timeout in [true, false] {
+            let sent = Arc::new(Sent::default());
+            let record = Arc::clone(&sent);
+            let address = serve_promptly(move |mut stream| {
+                while read_request(&mut stream) {
+                    let came_ns = now_ns();
+                    let head_ns = record.late.sleep_until(came_ns + HEAD_DELAY.as_nanos() as u64);
+                    record.heads.push(if is_timeout { head_ns - came_ns } else { head_ns });
+                    let _ = stream.write_all(HEAD);
+                }
+            });
+            let timed_out = ["-r", "100", "-c", "64", "-d", "400ms", "--timeout", "200ms"];
+            let unfinished = ["-c", "16", "-t", "1", "-d", "300ms", "--timeout", "10s"];
+            let args = if is_timeout { timed_out } else { unfinished };
+            let result = load(&[&args[..], &["--engine", engine, &url(address)]].concat()).expect("the run succeeds");
+            let what = format!("{engine} {args:?}");
+            assert_eq!(result.first_byte_us.count, latency(&result).count, "{what}");
+            let error_max_us = sent.late.error_max_us(waiting_us(&result));
+            if is_timeout {
+                assert_times(ends(&result.first_byte_us), &sent.heads, error_max_us, &what);
+            } else {
+                // The requests are all sent at the start, or a bit later.
+                let head_us = result.first_byte_us.p25.expect("enough requests");
+                let head_max_us = sent.heads.since(result.start_ns).quantile_us(0.25) + error_max_us;
+                assert!((HEAD_DELAY.as_micros() as f64..head_max_us).contains(&head_us), "{what}: {head_us} us, not {head_max_us}");
+            }
+            let ages_us = if is_timeout { 199e3..300e3 } else { 200e3..302e3 };
+            let age_us = latency(&result).p25.expect("enough requests");
+            assert!(ages_us.contains(&age_us), "{what}: {age_us}");
         }
-    }));
-    let timed_out = ["-r", "100", "-c", "64", "-d", "400ms", "--timeout", "200ms", &target];
-    assert_medians(&timed_out, &FIRST_BYTE_US, &(199e3..240e3));
-    // All requests arrive at once, each at a new thread. Half of the threads can wait for each other for longer than a millisecond.
-    let unfinished = ["-c", "16", "-d", "300ms", "--timeout", "10s", &target];
-    assert_percentiles(&unfinished, |times| times.p25, &FIRST_BYTE_US, &(250e3..301e3));
+    });
 }
 
 #[test]
 fn the_first_byte_of_a_response_in_one_read_takes_as_long_as_the_response() {
     let target = url(serve_bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"));
-    for engine in ENGINES {
+    each_engine(|engine| {
         for args in [&["-c", "2"][..], &["-r", "500"]] {
             let result = load(&[args, &["-d", "200ms", "--engine", engine, &target]].concat()).expect("the run succeeds");
             assert_eq!(&result.first_byte_us, latency(&result), "{engine} {args:?}");
         }
-    }
+    });
 }

@@ -183,7 +183,7 @@ fn is_proved(attempts: &[[Seen; 2]], shares: &[f64]) -> bool {
 
 /// The cases run one after another, because parallel cases would disturb each other.
 #[test]
-#[ignore = "takes half a minute; make test-all runs it"]
+#[ignore = "takes half a minute and needs an optimized build; make test-all runs it with cargo precise"]
 fn responses_are_noticed_in_time_in_any_order() {
     let [generator, .., server] = allowed_cpus()[..] else {
         println!("skipped: requires two CPUs, one for the server and one for the generator");

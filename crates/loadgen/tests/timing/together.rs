@@ -95,7 +95,7 @@ fn parts_start_together_and_add_up_to_the_whole() {
 fn nothing_is_sent_before_the_start() {
     let (target, count) = counting();
     let mut waiting = Waiting::new(&["-c", "2", "-d", "200ms", &target]);
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(100));
     assert_eq!(count.load(Ordering::Relaxed), 0);
     waiting.start("now");
     let (code, result) = waiting.end();

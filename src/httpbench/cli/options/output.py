@@ -87,6 +87,11 @@ class TableOptions(Options):
     )
     explain: bool = option("--explain", is_flag=True, help="Explain columns, verdicts and marks below the tables.")
 
+    @property
+    def are_chosen(self) -> bool:
+        """Whether the user chose the columns."""
+        return self.wide or bool(self.columns)
+
     def view(self, known: Sequence[str]) -> View:
         """Return the view that the user chose. Raise :class:`UsageError` for a column that is not in ``known``."""
         from httpbench.report.words.columns import View

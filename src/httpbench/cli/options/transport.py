@@ -13,14 +13,42 @@ from httpbench.cli.options.fields import Options, option
 from httpbench.errors import SelectionError, UsageError
 
 if TYPE_CHECKING:
-    from httpbench.model import Target, Trust
+    from httpbench.model import Target, Trust, Workload
     from httpbench.run import Transport
 
 
-class TransportOptions(Options):
-    """Options for TLS and HTTP/2."""
+class ProtocolOptions(Options):
+    """The protocol of requests."""
 
     tls: bool = option("--tls", is_flag=True, help="Use HTTPS. A command with {cert} and {key} gets a new certificate and its key.")
+    http2: bool = option(
+        "--http2", is_flag=True, help="Use HTTP/2: by ALPN with HTTPS, else with prior knowledge. --pipeline is streams per connection."
+    )
+
+    def serving(self, targets: Sequence[Target], *, named: bool) -> list[Target]:
+        """Return the targets that declare the protocol.
+
+        Raise :class:`SelectionError` if none does or, if the user ``named`` the targets, if one does not.
+        """
+        from httpbench.run import undeclared
+
+        protocols = {target.id: undeclared(target, tls=self.tls, http2=self.http2) for target in targets}
+        kept = [target for target in targets if protocols[target.id] is None]
+        missing = [name for name, protocol in protocols.items() if protocol]
+        if missing and (named or not kept):
+            raise SelectionError(f"{missing[0]} does not declare {protocols[missing[0]]} in its target.toml")
+        return kept
+
+    def built(self, target: Target, workload: Workload) -> Target:
+        """Return the target with the features that it needs for this workload and the protocol of these options."""
+        from httpbench.run import built_for
+
+        return built_for(target, workload, tls=self.tls, http2=self.http2)
+
+
+class TransportOptions(ProtocolOptions):
+    """Options for TLS and HTTP/2."""
+
     insecure: bool = option("-k", "--insecure", is_flag=True, help="With HTTPS: accept any certificate.")
     cacert: Path | None = option(
         "--cacert",
@@ -29,10 +57,6 @@ class TransportOptions(Options):
         default_text="the system's",
         help="With HTTPS: PEM file with the roots that certificates must chain to.",
     )
-    http2: bool = option(
-        "--http2", is_flag=True, help="Use HTTP/2: by ALPN with HTTPS, else with prior knowledge. --pipeline is streams per connection."
-    )
-
     tls_resumption: bool = option(
         "--tls-resumption", is_flag=True, help="With HTTPS: let connections resume sessions. Default: a full handshake each."
     )
@@ -75,17 +99,3 @@ class TransportOptions(Options):
         if self.cacert is not None:
             require_roots(self.cacert)
         return Trust(any_certificate=self.insecure, ca_file=None if self.cacert is None else str(self.cacert.resolve()))
-
-    def serving(self, targets: Sequence[Target], *, named: bool) -> list[Target]:
-        """Return the targets that declare the protocol.
-
-        Raise :class:`SelectionError` if none does or, if the user ``named`` the targets, if one does not.
-        """
-        from httpbench.run import undeclared
-
-        protocols = {target.id: undeclared(target, tls=self.tls, http2=self.http2) for target in targets}
-        kept = [target for target in targets if protocols[target.id] is None]
-        missing = [name for name, protocol in protocols.items() if protocol]
-        if missing and (named or not kept):
-            raise SelectionError(f"{missing[0]} does not declare {protocols[missing[0]]} in its target.toml")
-        return kept

@@ -7,10 +7,12 @@ characters. A test fails if another module prints.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from httpbench.report.terminal.grid import Cells
 
 WIDTH_WITHOUT_TERMINAL = 240  # wide enough that tables in files show all columns
+TERMINAL_VARIABLES = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+"""Environment variables that make rich treat its output as a terminal."""
 
 
 def stdout() -> Console:
@@ -48,11 +52,14 @@ def stderr() -> Console:
 def observer(*, quiet: bool = False) -> Iterator[Lines]:
     """Yield the progress display for standard error: a live area on a terminal, lines elsewhere, or nothing if ``quiet``."""
     from httpbench.cli.terminal.progress import Lines
-    from httpbench.cli.terminal.safe_console import SafeConsole
 
-    output = SafeConsole(stderr=True, quiet=quiet)
-    if quiet or not output.is_terminal:
-        yield Lines(output)
+    say = partial(echo, err=True)
+    if quiet or not (sys.stderr.isatty() or os.environ.keys() & TERMINAL_VARIABLES):
+        yield Lines(say if not quiet else lambda line: None)
+        return
+    output = stderr()
+    if not output.is_terminal:
+        yield Lines(say)
         return
     from rich.live import Live
 

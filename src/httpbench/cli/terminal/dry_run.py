@@ -14,9 +14,10 @@ from httpbench.cli.terminal.duration import longer_warmups, planned_rounds, plan
 from httpbench.cli.terminal.progress import clock
 from httpbench.errors import SelectionError
 from httpbench.host import core_groups
-from httpbench.model import Kind, Target, TrialPlan
+from httpbench.model import Kind, TrialPlan
 from httpbench.report.terminal.grid import Cells, column, names_column
 from httpbench.report.words.numbers import plural
+from httpbench.report.words.targets import build_words
 from httpbench.run import RunSpec, StartContext, State, TargetState, container_command, estimate_s, states
 
 
@@ -26,20 +27,20 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
     Raises :class:`SelectionError` if every target is refused.
     """
     plan, targets = spec.plan, spec.targets
-    names = list(dict.fromkeys(trial.target for trial in plan.trials))
-    known = dict(zip(names, states([targets[name] for name in names]), strict=True))
-    refused = [name for name in names if known[name].state is State.REFUSED]
-    for name in refused:
-        console.echo(f"refused: {name}: {known[name].reason}", err=True)
-    if refused == names:
+    builds = {target.build_name: target for target in map(spec.built, plan.trials)}
+    known = dict(zip(builds, states(list(builds.values())), strict=True))
+    refusals = {build.id: known[name].reason for name, build in builds.items() if known[name].state is State.REFUSED}
+    for name, reason in refusals.items():
+        console.echo(f"refused: {name}: {reason}", err=True)
+    names = list(dict.fromkeys(trial.target for trial in plan.trials if trial.target not in refusals))
+    if not names:
         raise SelectionError(
             "no targets left to measure: all of them were refused", hint="choose others; `httpbench list` shows their states"
         )
-    trials = [trial for trial in plan.trials if trial.target not in refused]
-    names = [name for name in names if name not in refused]
+    trials = [trial for trial in plan.trials if trial.target not in refusals]
     cells = {trial.cell: trial for trial in trials}
     ordered = sorted(cells.values(), key=_place)
-    console.show(_columns(ordered, known, load_host), output)
+    console.show(_columns(ordered, spec, known, load_host), output)
     size = f"{plural(len(trials), 'trial')}: {plural(len(cells), 'line')} × {planned_rounds(spec)}"
     spec = replace(spec, plan=replace(plan, trials=tuple(trials)))
     output.print(f"\n{size}, {planned_time(spec)}{profiles_time(spec)}, without builds")
@@ -49,7 +50,7 @@ def show(spec: RunSpec, output: Console, load_host: str | None = None) -> ExitCo
         repeats_s = estimate_s(trials, targets) * spec.retries
         repeats = f"up to {clock(repeats_s)} more if other programs disturb every trial (--retries {spec.retries})"
         output.print(repeats)
-    for command in _containers(ordered, targets, spec.port):
+    for command in _containers(ordered, spec):
         output.print(f"\n{command}", soft_wrap=True)
     return ExitCode.OK
 
@@ -59,12 +60,13 @@ def _place(trial: TrialPlan) -> tuple[object, ...]:
     return (trial.target, trial.scaling, trial.load.connections, trial.load.rate_rps or trial.load.share_of_peak or 0)
 
 
-def _columns(trials: Sequence[TrialPlan], known: Mapping[str, TargetState], load_host: str | None) -> list[Cells]:
-    """Return the columns of the plan. The columns for rates and backends are empty, and therefore hidden, if no trial has any."""
+def _columns(trials: Sequence[TrialPlan], spec: RunSpec, known: Mapping[str, TargetState], load_host: str | None) -> list[Cells]:
+    """Return the columns of the plan. The columns for builds, rates and backends are empty, and therefore hidden, if no trial has any."""
     has_rate = any(trial.load.rate_rps is not None or trial.load.share_of_peak is not None for trial in trials)
     columns = [
         names_column("Target", [trial.target for trial in trials]),
-        column("State", (str(known[trial.target].state) for trial in trials), need=1),
+        column("Build", (build_words(spec.built(trial)) for trial in trials), need=1),
+        column("State", (str(known[spec.built(trial).build_name].state) for trial in trials), need=1),
         column("Scaling", map(_scaling, trials)),
         column("Workload", (trial.workload for trial in trials)),
         column("Connections", (str(trial.load.connections) for trial in trials), is_number=True),
@@ -86,15 +88,15 @@ def _generator_cores(trial: TrialPlan) -> str:
     return _cpus(cores.generator) + (" (shared)" if cores.shared else " (shared with the backend)" if cores.backend_shared else "")
 
 
-def _containers(trials: Sequence[TrialPlan], targets: Mapping[str, Target], port: int | None) -> Iterator[str]:
+def _containers(trials: Sequence[TrialPlan], spec: RunSpec) -> Iterator[str]:
     """Yield the command that starts each container. Several loads of the same container share one command.
 
     Without ``--port``, the command contains a port that is currently free.
     """
-    ways = {(trial.target, trial.scaling, trial.cores.target, trial.workers): None for trial in trials}
-    for name, scaling, cpus, workers in ways:
-        place = StartContext(Path(targets[name].folder), Path(), core_groups(cpus), port, workers=workers)
-        if command := container_command(targets[name], scaling, place):
+    ways = {(spec.built(trial).build_name, trial.scaling, trial.cores.target, trial.workers): spec.built(trial) for trial in trials}
+    for (_, scaling, cpus, workers), target in ways.items():
+        place = StartContext(Path(target.folder), Path(), core_groups(cpus), spec.port, workers=workers)
+        if command := container_command(target, scaling, place):
             yield command
 
 

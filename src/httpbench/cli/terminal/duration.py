@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from httpbench.cli.terminal.progress import clock
 from httpbench.report.words.numbers import percentage, plural
-from httpbench.run import KINDS, RunSpec, estimate_s, longest_warmup_s, profiled_cells, usual_search_s
+from httpbench.run import KINDS, RunSpec, estimate_s, longest_warmup_s
 
 
 def announcement(spec: RunSpec) -> str:
@@ -46,6 +46,8 @@ def profiles_time(spec: RunSpec) -> str:
     """Return how long the profiled round takes: ``, then profiles for about 8s``. Empty without a profiler."""
     if spec.profilers is None:
         return ""
+    from httpbench.run import profiled_cells
+
     seconds = estimate_s(profiled_cells(spec), spec.targets)
     return f", then profiles for about {clock(seconds)}" if not spec.search else ", then a profile"
 
@@ -60,6 +62,8 @@ def _plan(spec: RunSpec) -> str:
 
 
 def _search(spec: RunSpec) -> str:
+    from httpbench.run import usual_search_s
+
     assert spec.search is not None
     first = spec.plan.trials[0]
     usual_s = usual_search_s(spec.search, first, KINDS[spec.targets[first.target].kind].trial_s)

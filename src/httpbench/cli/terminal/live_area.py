@@ -19,7 +19,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from httpbench.cli.terminal.progress import Lines, clock, load_of, number_text, outcome
+from httpbench.cli.terminal.progress import Lines, clock, load_of, number_text, outcome, usually
 from httpbench.errors import HttpbenchError
 from httpbench.load import Phase, Progress, SliceReport
 from httpbench.model import Target, Trial, TrialPlan
@@ -40,9 +40,11 @@ class LiveArea(Lines):
     """A live display of the progress. Each refresh reads the current usage of the target. ``now`` returns the time in seconds."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
-        super().__init__(console, now)
+        super().__init__(lambda line: console.print(line, soft_wrap=True), now)
+        self._console = console
         self._lock = threading.Lock()  # builds report from their own threads
-        self._building: tuple[str, ...] = ()
+        self._building: dict[str, tuple[float, float | None]] = {}
+        """When each running build began, and how long it usually takes, in seconds, by the name of the build."""
         self._last = ""
         self._plan: TrialPlan | None = None
         self._done = 0
@@ -55,13 +57,13 @@ class LiveArea(Lines):
         self._slices: dict[int, tuple[float, ...]] = {}
         """Throughput of the finished slices of each running trial, by trial number."""
 
-    def build_started(self, target: Target) -> None:
+    def build_started(self, target: Target, usual_s: float | None) -> None:
         with self._lock:
-            self._building = (*self._building, target.id)
+            self._building = {**self._building, target.build_name: (self._now(), usual_s)}
 
     def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
         with self._lock:
-            self._building = tuple(name for name in self._building if name != target.id)
+            self._building = {name: times for name, times in self._building.items() if name != target.build_name}
             super().build_ended(target, seconds, error)
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
@@ -103,7 +105,9 @@ class LiveArea(Lines):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         width = options.max_width
         if self._building:
-            yield _line(f"building {', '.join(self._building)} …")
+            now_s = self._now()
+            builds = (f"{name} for {now_s - began_s:.0f} s{usually(usual_s)}" for name, (began_s, usual_s) in self._building.items())
+            yield _line(f"building {'; '.join(builds)} …")
         if self._plan is not None:
             yield self._overall(width)
             yield _line(self._trial(self._plan))

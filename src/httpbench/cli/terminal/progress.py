@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from httpbench.errors import HttpbenchError
 from httpbench.load import Progress, SliceReport
@@ -13,20 +12,24 @@ from httpbench.model import Kind, Load, Reason, Target, Trial, TrialPlan, Verdic
 from httpbench.report.words.numbers import three_digits
 from httpbench.report.words.reasons import joined, sentence
 from httpbench.run import Stage
-from httpbench.sample import Current
-from httpbench.stats.search import Bounds
-from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.text import one_line
+
+if TYPE_CHECKING:
+    from httpbench.sample import Current
+    from httpbench.stats.search import Bounds
+
+MENTIONED_S = 2.0
+"""Minimum duration of a build whose usual duration is printed, in seconds."""
 
 
 class Lines:
-    """A progress display that prints a plain line for each build and each finished trial, for logs and pipes.
+    """A progress display with a plain line for each build and each finished trial, for logs and pipes.
 
-    ``now`` returns the time in seconds.
+    ``say`` prints a line. ``now`` returns the time in seconds.
     """
 
-    def __init__(self, console: Console, now: Callable[[], float] = time.monotonic):
-        self._console = console
+    def __init__(self, say: Callable[[str], None], now: Callable[[], float] = time.monotonic):
+        self._print = say
         self._now = now
         self._places: dict[int, str] = {}
         self._ends_s: float | None = None
@@ -40,12 +43,14 @@ class Lines:
         """Print how many trials are planned, and how long they take."""
         self._say(words)
 
-    def build_started(self, target: Target) -> None:
-        self._say(f"building {target.id} …")
+    def build_started(self, target: Target, usual_s: float | None) -> None:
+        self._say(f"building {target.build_name}{usually(usual_s)} …")
 
     def build_ended(self, target: Target, seconds: float, error: HttpbenchError | None) -> None:
         self._say(
-            f"building {target.id} failed after {seconds:.0f} s: {error.message}" if error else f"built {target.id} in {seconds:.0f} s"
+            f"building {target.build_name} failed after {seconds:.0f} s: {error.message}"
+            if error
+            else f"built {target.build_name} in {seconds:.0f} s"
         )
 
     def trial_started(self, plan: TrialPlan, done: int, total: int | None, left_s: float) -> None:
@@ -93,7 +98,12 @@ class Lines:
         self._say(f"warning: {sentence(warning) if isinstance(warning, Reason) else warning}")
 
     def _say(self, text: str) -> None:
-        self._console.print(one_line(text), soft_wrap=True)
+        self._print(one_line(text))
+
+
+def usually(seconds: float | None) -> str:
+    """Return the text after the name of a build that has begun. It is empty if the build takes no time worth mentioning."""
+    return f", usually {seconds:.0f} s" if seconds and seconds >= MENTIONED_S else ""
 
 
 def load_of(plan: TrialPlan, elapsed_s: float | None = None) -> str:
@@ -132,6 +142,8 @@ def _offered(load: Load, elapsed_s: float | None) -> str:
 
 def outcome(trial: Trial) -> str:
     """Summarize a trial in a few words."""
+    from httpbench.stats.steady import not_shown_steady, unsteady
+
     if trial.verdict.counts and trial.client is not None:
         rate = trial.client.requests_rps
         return f"{trial.client.whole.wall_s * 1000:,.1f} ms" + (f", {rate:,.0f} requests/s without start-up" if rate else "")

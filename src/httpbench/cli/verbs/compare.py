@@ -111,5 +111,5 @@ def _commit(word: str) -> str | None:
         return None
     from httpbench import host
 
-    output = host.capture(("git", "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}"))
+    output = host.git(Path.cwd(), "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
     return output.stdout.strip() if output and output.returncode == 0 else None

@@ -12,7 +12,8 @@ import click
 from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.options.output import db_option, measured_run
 from httpbench.cli.terminal import console
-from httpbench.errors import SelectionError, StoreError
+from httpbench.errors import SelectionError, StoreError, UsageError
+from httpbench.paths import read_foreign
 
 if TYPE_CHECKING:
     from httpbench.analysis.explorer import ExploredRun
@@ -81,7 +82,7 @@ def _named(word: str, options: ExploreOptions) -> list[ExploredRun]:
         files = sorted(path.rglob(DATA))
         if not files:
             raise SelectionError(f"{path} contains no {DATA}", hint="name a run, a JSON export, or a folder that `make results` wrote")
-        return [_read(file, file.parent.relative_to(path).as_posix(), options.output) for file in files]
+        return [_read(file, file.parent.relative_to(path).as_posix(), options.output, path) for file in files]
     if path.is_file():
         return [_read(path, path.name, options.output)]
     with Store(options.db, reading=True) as store:
@@ -89,15 +90,25 @@ def _named(word: str, options: ExploreOptions) -> list[ExploredRun]:
     return [ExploredRun(run.name or run.id, run, trials)]
 
 
-def _read(file: Path, name: str, output: Path) -> ExploredRun:
-    """Read an export, with the list of skipped targets and the report beside it."""
+def _read(file: Path, name: str, output: Path, folder: Path | None = None) -> ExploredRun:
+    """Read an export that the user named or that is in ``folder``, with the list of skipped targets and the report beside it."""
     from httpbench.analysis.explorer import ExploredRun
     from httpbench.report.data.read_json import read_export
 
-    skipped, report = file.parent / SKIPPED, file.parent / REPORT
-    lines = skipped.read_text(encoding="utf-8", errors="replace").splitlines() if file.name == DATA and skipped.exists() else []
+    run, trials = read_export(file, folder)
+    report = file.parent / REPORT
     address = quote(os.path.relpath(report, output.parent)) if file.name == DATA and report.exists() else None
-    return ExploredRun(name, *read_export(file), lines, address)
+    return ExploredRun(name, run, trials, _skipped(file.parent / SKIPPED, folder or file.parent) if file.name == DATA else [], address)
+
+
+def _skipped(path: Path, folder: Path) -> list[str]:
+    """Return the lines of the list of skipped targets. Raises :class:`UsageError` if the list can't be read."""
+    try:
+        return read_foreign(path, folder).decode(errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _with_unique_names(found: list[ExploredRun]) -> list[ExploredRun]:

@@ -49,6 +49,8 @@ class Listed:
 
     target: Target
     state: TargetState
+    builds: tuple[tuple[Target, TargetState], ...]
+    """Builds with optional features that trials can need, and their states. Empty: the target has no optional features."""
     proof: Proof | None
     """Proof that is recorded in the project. ``None``: none."""
     proof_words: str
@@ -88,7 +90,7 @@ def list_targets(options: ListOptions) -> None:
 def _list(selected: Sequence[Target], options: ListOptions) -> None:
     from httpbench import catalog, host
     from httpbench.paths import is_built_in
-    from httpbench.run import cache_folder, states
+    from httpbench.run import builds_of, cache_folder, states
 
     if options.images:
         _list_images(selected, options.isolate, as_json=options.json)
@@ -96,7 +98,9 @@ def _list(selected: Sequence[Target], options: ListOptions) -> None:
     targets = sorted(_placed(selected, options.isolate), key=lambda target: is_built_in(target.folder))
     recorded = catalog.read_proofs()
     with host.remembering(cache_folder() / "versions.json"):
-        found = [_listed(target, state, recorded) for target, state in zip(targets, states(targets), strict=True)]
+        builds = [build for target in targets for build in builds_of(target)]
+        known = dict(zip((build.build_name for build in builds), states(builds), strict=True))
+        found = [_listed(target, known, recorded) for target in targets]
     if options.json:
         console.echo_json([_entry(listed) for listed in found])
     elif all(listed.target.entry for listed in found):
@@ -117,12 +121,13 @@ def _placed(targets: Sequence[Target], place: str | None) -> Sequence[Target]:
     return everywhere([target for target in targets if target.kind is not Kind.CLIENT], [Isolation(engine=Engine(place))])
 
 
-def _listed(target: Target, state: TargetState, recorded: Mapping[str, Proof]) -> Listed:
-    """Return a target with its state and proof. A target in a user's folder has no recorded proof."""
+def _listed(target: Target, known: Mapping[str, TargetState], recorded: Mapping[str, Proof]) -> Listed:
+    """Return a target with its states and proof. A target in a user's folder has no recorded proof."""
     from httpbench.paths import is_built_in
     from httpbench.report.words.targets import HERE, NOT_VERIFIED, UNKNOWN, proof_words
-    from httpbench.run import State, is_verified_here, sources_of
+    from httpbench.run import State, builds_of, is_verified_here, sources_of
 
+    state = known[target.build_name]
     proof = recorded.get(target.id) if is_built_in(target.folder) else None
     if target.isolation is not None:
         words = UNKNOWN
@@ -133,7 +138,8 @@ def _listed(target: Target, state: TargetState, recorded: Mapping[str, Proof]) -
     else:
         words = proof_words(target, proof, sources_of(target) if proof else "")
     is_verified = words in (HERE, UNKNOWN) or (proof is not None and bool(proof.scaling))
-    return Listed(target, state, proof, words, is_verified)
+    builds = tuple((build, known[build.build_name]) for build in builds_of(target) if build.features)
+    return Listed(target, state, builds, proof, words, is_verified)
 
 
 def _show_groups(found: Sequence[Listed], selection: Selection) -> None:
@@ -171,6 +177,7 @@ def _show_table(found: Sequence[Listed]) -> None:
         column("Tuning", (str(listed.target.tuning) for listed in found), need=2),
         column("Scaling", (", ".join(listed.target.scaling) for listed in found), need=4),
         state,
+        column("Features", map(_features_words, found), need=1, folds_at=16),
         column("Proof", (listed.proof_words for listed in found), need=1, folds_at=20),
         column("Fix", ("" if listed.state.state is State.NOT_BUILT else listed.state.fix or "" for listed in found), folds_at=20),
     ]
@@ -179,6 +186,11 @@ def _show_table(found: Sequence[Listed]) -> None:
     if later:
         console.echo(f"not built: built before the first trial; to build and verify one now: {later[0]}", err=True)
     _show_unchecked(found)
+
+
+def _features_words(listed: Listed) -> str:
+    """Return the state of the build with each optional feature. A build with several features isn't shown."""
+    return ", ".join(f"{target.features[0]} {state.state}" for target, state in listed.builds if len(target.features) == 1)
 
 
 def _state_words(listed: Listed) -> str:
@@ -212,6 +224,7 @@ def _entry(listed: Listed) -> dict[str, Any]:
     return {
         **{name: getattr(target, name) for name in TARGET_KEYS},
         **{name: getattr(state, name) for name in STATE_KEYS},
+        "builds": [{"features": build.features, "state": own.state, "version": own.version} for build, own in listed.builds],
         "proof": listed.proof_words,
         "recorded": listed.proof.model_dump(mode="json", exclude={"id"}) if listed.proof else None,
         "unchecked": state.unchecked,

@@ -47,15 +47,16 @@ def noise(options: NoiseOptions) -> ExitCode | None:
     httpbench noise --show             the stored noise floor
     """
     from httpbench import catalog, host
-    from httpbench.cli import measure
+    from httpbench.cli.measure import build_and_run
+    from httpbench.cli.results import exit_code, report
     from httpbench.run.clock import now
     from httpbench.run.rounds.noise import known_noise, outdated
     from httpbench.store import Store
 
     if not options.show:
-        outcome = measure.build_and_run(_plan(options), options.store)
-        measure.report(outcome, options.store.db, Exports({}))
-        if code := measure.exit_code(outcome):
+        outcome = build_and_run(_plan(options), options.store)
+        report(outcome, options.store.db, Exports({}))
+        if code := exit_code(outcome):
             return code
     with Store(options.store.db, reading=True) as store:
         environment = host.read_environment(catalog.root(), {})

@@ -46,18 +46,19 @@ def probe(options: ProbeOptions) -> ExitCode:
     workload = known.workload(options.workload)
     targets = options.selection.of(known, kind=Kind.SERVER)
     targets = options.transport.serving(targets, named=bool(options.selection.words))
+    targets = [options.transport.built(target, workload) for target in targets]
     with console.observer() as observer:
         built = prepare(targets, observer, options.jobs)
     found: list[tuple[Target, Probed]] = []
     topology, transport = host.read_topology(), options.transport.transport()
     for target in targets:
         try:
-            if target.id in built.errors:
-                raise built.errors[target.id]
+            if target.build_name in built.errors:
+                raise built.errors[target.build_name]
             cores = host.partition(topology, Scaling.SINGLE)
-            found.append((target, probe_target(target, target.scaling[0], workload, built.folders[target.id], cores, transport)))
+            found.append((target, probe_target(target, target.scaling[0], workload, built.folders[target.build_name], cores, transport)))
         except HttpbenchError as error:
-            built.errors[target.id] = error
+            built.errors[target.build_name] = error
             console.problem(target.id, error)
     if options.json:
         console.echo_json({target.id: {"category": target.category, **probed.model_dump(mode="json")} for target, probed in found})

@@ -36,26 +36,31 @@ def responses(options: ResponsesOptions) -> ExitCode:
     from httpbench.cli.targets import surroundings, with_backends, workloads_of
     from httpbench.model import Kind, Scaling
     from httpbench.report.words.targets import render_responses
-    from httpbench.run import KINDS, database_of, prepare
+    from httpbench.run import CHECKS, database_of, prepare
 
     selection, known = options.selection, options.selection.catalog()
     targets = selection.of(known, kind=None if selection.words else Kind.SERVER)
     targets = options.transport.serving(targets, named=bool(selection.words))
     workloads = workloads_of(known, targets, options.workload)
+    targets = [options.transport.built(target, workloads[target.kind]) for target in targets]
     with console.observer() as observer:
         built = prepare(with_backends(known, targets, workloads), observer, options.jobs)
     found: dict[str, SampledResponse | SampledRequest] = {}
     topology, transport = host.read_topology(), options.transport.transport()
     for target in targets:
         try:
-            of_kind, workload = KINDS[target.kind], workloads[target.kind]
+            checks, workload = CHECKS[target.kind], workloads[target.kind]
             database = database_of(target, workload)
-            if missing := [name for name in (target.id, workload.backend, database.id if database else None) if name in built.errors]:
+            if missing := [
+                name for name in (target.build_name, workload.backend, database.id if database else None) if name in built.errors
+            ]:
                 raise built.errors[missing[0]]
             cores, backend = surroundings(target, workload, Scaling.SINGLE, known, built, topology)
-            found[target.id] = of_kind.sample(target, target.scaling[0], workload, built.folders[target.id], cores, backend, transport)
+            found[target.id] = checks.sample(
+                target, target.scaling[0], workload, built.folders[target.build_name], cores, backend, transport
+            )
         except HttpbenchError as error:
-            built.errors[target.id] = error
+            built.errors[target.build_name] = error
     console.stdout().print(render_responses(found), markup=False)
     for name, problem in built.errors.items():
         console.problem(name, problem)

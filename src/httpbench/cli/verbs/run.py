@@ -108,7 +108,6 @@ def run(options: RunOptions) -> ExitCode:
     targets = options.transport.applied(options.servers.targets(options.commands, options.names, options.images, isolation))
     from httpbench import load
     from httpbench.cli.measure import measure
-    from httpbench.cli.terminal import dry_run
 
     tools = {options.generator: load.get(options.generator)}
     files = options.exports.files
@@ -117,6 +116,8 @@ def run(options: RunOptions) -> ExitCode:
         require_startable(spec, source.name)
         spec = options.profile.applied(spec)
         if options.dry_run:
+            from httpbench.cli.terminal import dry_run
+
             return dry_run.show(spec, files.tables, source.name)
         return measure(spec, source, options.record, files)
 
@@ -180,7 +181,6 @@ def _event_stream(workload: Workload, options: RunOptions) -> Workload:
 def _loads(targets: Sequence[Target], source: LoadSource, options: RunOptions, precision: Precision | None) -> list[Load]:
     from httpbench.model import Kind
     from httpbench.run import KINDS
-    from httpbench.stats.precision import usual_duration_s
 
     if options.scan and options.load.connections:
         raise UsageError("--scan connections and --connections both set the number of connections", hint="remove one of them")
@@ -189,6 +189,8 @@ def _loads(targets: Sequence[Target], source: LoadSource, options: RunOptions, p
     usual = options.startup.load_fields(given) or source.warmup(given)
     load = KINDS[Kind.SERVER].load
     if precision and not options.load.rate:  # with a rate, the p99 counts, which requires many responses
+        from httpbench.stats.precision import usual_duration_s
+
         load = load.model_copy(update={"duration_s": usual_duration_s(precision.half_width)})
     return Overrides({**usual, **given}, connections).loads([load])
 

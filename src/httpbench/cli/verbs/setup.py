@@ -48,7 +48,8 @@ def setup(options: SetupOptions) -> ExitCode | None:
     httpbench setup --load-generator autocannon    installed into your cache
     httpbench setup --suite quick --print          the commands, as a script
     """
-    from httpbench import host
+    from httpbench.host import forget
+    from httpbench.host.tools.packages import script
     from httpbench.run import missing_of, packages_of
 
     required = _required(options)
@@ -57,11 +58,11 @@ def setup(options: SetupOptions) -> ExitCode | None:
     if options.only_print:
         _list(lack for lack in lacks if not lack.packages)
         if packages:
-            console.echo(host.packages.script(packages))
+            console.echo(script(packages))
         return None
     if packages:
         _install(packages, yes=options.yes)
-        host.forget()
+        forget()
         lacks = missing_of(required)
     if built := _build(_generators(options), yes=options.yes):
         lacks = [lack for lack in lacks if lack.requirement not in built]
@@ -121,17 +122,17 @@ def _generators(options: SetupOptions) -> list[str]:
 
 def _install(packages: Sequence[str], *, yes: bool) -> None:
     """Show the commands for root, ask for confirmation, and run them."""
-    from httpbench import host
+    from httpbench.host.tools.packages import becoming_root, install, script
 
-    prefix = host.packages.becoming_root(packages)
+    prefix = becoming_root(packages)
     if not yes and not sys.stdin.isatty():
         raise UsageError("setup requires a terminal to confirm", hint="--yes or --print")
     console.echo(f"as root{' (through sudo)' if prefix else ''}:", err=True)
-    for line in host.packages.script(packages).splitlines():
+    for line in script(packages).splitlines():
         console.echo(f"  {line}", err=True)
     if not yes and not click.confirm("Run these commands?", err=True):
         raise RequirementError("nothing was installed: not confirmed")
-    host.packages.install(packages)
+    install(packages)
 
 
 def _build(names: Iterable[str], *, yes: bool) -> list[Requirement]:

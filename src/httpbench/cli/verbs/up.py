@@ -18,7 +18,7 @@ from httpbench.errors import SelectionError, StartError, UsageError
 if TYPE_CHECKING:
     from httpbench.catalog import Catalog
     from httpbench.model import Target, Workload
-    from httpbench.run import Up
+    from httpbench.run.up import Up
 
 REFRESH_S = 0.5
 LINE_EVERY_S = 10.0
@@ -52,7 +52,7 @@ def up(options: UpOptions) -> None:
     from httpbench.host.scratch import scratch_folder
     from httpbench.model import Kind
     from httpbench.run import KINDS, StartContext, backend_of, cores_beside_database, prepare, scaling_of
-    from httpbench.run import up as running
+    from httpbench.run.up import up as running
 
     if options.servers.urls:
         raise UsageError("--url names a server that is already running", hint="name a target, or a command with {port}")
@@ -66,6 +66,7 @@ def up(options: UpOptions) -> None:
         raise SelectionError(f"{target.id} does not scale as {servers.chosen_scaling}")
     known = catalog.load(options.targets)
     workload = _workload(known, target, options.request).of(target)
+    target = options.transport.built(target, workload)
     prepare_engines([target])
     with console.observer() as observer:
         built = prepare(with_backends(known, [target], {target.kind: workload}), observer, 1)
@@ -78,7 +79,7 @@ def up(options: UpOptions) -> None:
     try:
         with scratch_folder() as scratch:
             place = StartContext(
-                built.folders[target.id],
+                built.folders[target.build_name],
                 scratch,
                 topology.groups(cores.target),
                 servers.port,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from httpbench.catalog import Catalog
-    from httpbench.model import Conformance, Target, Workload
+    from httpbench.model import Conformance, Proof, Scaling, Target, Workload
     from httpbench.run import Built, Verified
 
 
@@ -53,12 +53,12 @@ def verify(options: VerifyOptions) -> ExitCode:
     """
     from httpbench import host
     from httpbench.cli.targets import prepare_engines, surroundings, with_backends, workloads_of
-    from httpbench.model import Kind, Scaling
+    from httpbench.model import Feature, Kind, Scaling
     from httpbench.report.words.checks import conformance_text
     from httpbench.report.words.numbers import plural
     from httpbench.run import (
+        CHECKS,
         H2SPEC_INSTALL,
-        KINDS,
         databases_of,
         h2spec,
         prepare,
@@ -75,7 +75,8 @@ def verify(options: VerifyOptions) -> ExitCode:
     with console.observer() as observer:
         served_by = {target.id: _served(known, target, workloads[target.kind], options) for target in targets}
         databases = databases_of((target, each) for target in targets for each in served_by[target.id])
-        needed = {each.id: each for each in (*with_backends(known, targets, workloads), *databases)}
+        builds = [options.transport.built(target, each) for target in targets for each in served_by[target.id]]
+        needed = {each.build_name: each for each in (*with_backends(known, builds, workloads), *databases)}
         built = prepare(list(needed.values()), observer, options.jobs)
     topology, transport = host.read_topology(), options.transport.transport()
     if transport.http2 and h2spec() is None:
@@ -83,10 +84,11 @@ def verify(options: VerifyOptions) -> ExitCode:
     passed = not built.errors
     recorded: list[Path] = []
     for target in targets:
-        of_kind, workload = KINDS[target.kind], workloads[target.kind]
+        checks, workload = CHECKS[target.kind], workloads[target.kind]
         served = served_by[target.id]
+        own_builds = [options.transport.built(target, each).build_name for each in served]
         behind = [database.id for database in databases_of((target, each) for each in served)]
-        if missing := [name for name in (target.id, workload.backend, *behind) if name in built.errors]:
+        if missing := [name for name in (*own_builds, workload.backend, *behind) if name in built.errors]:
             error = built.errors[missing[0]]
             console.echo(f"{target.id}: not verified: {error.message}")
             _details(error)
@@ -103,18 +105,20 @@ def verify(options: VerifyOptions) -> ExitCode:
         for word, each in product(options.scaling or ("single", "multi"), served):
             own = scaling_of(target, Scaling(word))
             if own is not None:
-                cores, backend = surroundings(target, each, own, known, built, topology)
-                result = of_kind.verify(target, own, each, built.folders[target.id], cores, backend, transport)
+                build = options.transport.built(target, each)
+                cores, backend = surroundings(build, each, own, known, built, topology)
+                result = checks.verify(build, own, each, built.folders[build.build_name], cores, backend, transport)
                 passed = passed and result.passed
                 results.append(result)
                 _show(result)
         _advise(target, results)
-        if results and options.workload is None and not (transport.trust or transport.http2):
-            recorded += _keep(target, results, built, record=options.record)
+        is_plain = not options.transport.tls or Feature.TLS in target.build.features  # otherwise, TLS has no build of its own to record
+        if results and options.workload is None and is_plain and not transport.http2:
+            recorded += _keep(target, results, built, options)
         if results and transport.http2:
-            scaling = results[0].scaling
-            cores, backend = surroundings(target, served[0], scaling, known, built, topology)
-            if found := of_kind.conformance(target, scaling, served[0], built.folders[target.id], cores, backend, transport):
+            build, scaling = results[0].target, results[0].scaling
+            cores, backend = surroundings(build, served[0], scaling, known, built, topology)
+            if found := checks.conformance(build, scaling, served[0], built.folders[build.build_name], cores, backend, transport):
                 console.echo(f"{target.id} h2spec: {conformance_text(found)}")
                 recorded += [_add_conformance(target, found)] if options.record else []
     if recorded:
@@ -144,37 +148,54 @@ def _require_recordable(targets: Sequence[Target], workload: str | None) -> None
         raise UsageError(f"--record keeps built-in targets only, and {', '.join(foreign)} comes from a folder of --targets")
 
 
-def _keep(target: Target, results: Sequence[Verified], built: Built, *, record: bool) -> list[Path]:
-    """Record which scalings of the target passed, and return the files that changed in the project.
+def _keep(target: Target, results: Sequence[Verified], built: Built, options: VerifyOptions) -> list[Path]:
+    """Record which scalings of the target's builds passed, and return the files that changed in the project.
 
-    Results are recorded on this machine and, if ``record`` is true, in the project too. Results from containers are not recorded, because
+    Results are recorded on this machine and, with ``--record``, in the project too. Results from containers are not recorded, because
     containers have a different toolchain. Call this function after each target, so that an interruption loses no results.
     """
     from httpbench import catalog
-    from httpbench.run import mark_verified, proof_of
+    from httpbench.run import mark_verified, proof_of, with_builds
 
     if target.isolation is not None:
         return []
-    failed = [result.scaling for result in results if not result.passed]
-    scaling = mark_verified(target, [result.scaling for result in results if result.scaling not in failed], failed)
-    if not record:
+    builds = {result.target.build_name: result.target for result in results}
+    passed: dict[str, tuple[Scaling, ...]] = {}
+    for name, build in builds.items():
+        own = [result for result in results if result.target.build_name == name]
+        failed = [result.scaling for result in own if not result.passed]
+        passed[name] = mark_verified(build, [result.scaling for result in own if result.scaling not in failed], failed)
+    if not options.record:
         return []
+    verified = [(build, passed[name] == target.scaling) for name, build in builds.items()]
+    if options.transport.tls:
+        return [catalog.record_proofs([with_builds(_current_record(target), verified)])]
+    scaling = tuple(own for own in target.scaling if all(own in each for each in passed.values()))
     ambiguous = next((dict(result.ambiguous) for result in results if result.ambiguous), {})
     proof, before = proof_of(target, scaling, built, ambiguous), catalog.read_proofs().get(target.id)
+    if before is not None:
+        proof = proof.model_copy(update={"build_s": proof.build_s or before.build_s})
     if before is not None and before.sources == proof.sources:
-        proof = proof.model_copy(update={"h2spec": before.h2spec})
-    return [catalog.record_proofs([proof])]
+        proof = proof.model_copy(update={"h2spec": before.h2spec, "builds": before.builds})
+    return [catalog.record_proofs([with_builds(proof, verified)])]
 
 
 def _add_conformance(target: Target, found: Conformance) -> Path:
     """Add the result of h2spec to the target's record, and return its file. Raise :class:`UsageError` if the record isn't current."""
+    from httpbench import catalog
+
+    return catalog.record_proofs([_current_record(target).model_copy(update={"h2spec": found})])
+
+
+def _current_record(target: Target) -> Proof:
+    """Return the target's record. Raise :class:`UsageError` if there is none, or its sources have changed since then."""
     from httpbench import catalog
     from httpbench.run import sources_of
 
     known = catalog.read_proofs().get(target.id)
     if known is None or known.sources != sources_of(target):
         raise UsageError(f"{target.id} has no current record", hint=f"first run `httpbench verify {target.id} --record`")
-    return catalog.record_proofs([known.model_copy(update={"h2spec": found})])
+    return known
 
 
 def _show(result: Verified) -> None:
@@ -182,7 +203,7 @@ def _show(result: Verified) -> None:
     from httpbench.report.words.targets import probe_warning
 
     asked = f" {result.workload}" if result.target.paths else ""
-    console.echo(f"{result.target.id} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}")
+    console.echo(f"{result.target.build_name} {result.scaling}{asked}: {'passed' if result.passed else 'FAILED'}")
     for check in result.checks:
         text = check_text(check)
         mark, more = "✓" if check.passed else "✗", "" if text == "holds" else f": {one_line(text)}"

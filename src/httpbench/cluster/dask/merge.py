@@ -7,14 +7,17 @@ and the histograms of each interval are added bucket by bucket. Percentiles are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from httpbench.cluster.dask.results import DISTRIBUTIONS, BucketBounds, Document, Packed, PackedResult
 from httpbench.errors import LoadError
-from httpbench.quantiles import Integers, Samples, figures_us, percentiles_us
+from httpbench.quantiles import Samples, figures_us, percentiles_us
+
+if TYPE_CHECKING:
+    from httpbench.quantiles import Integers
 
 FIGURES = ("min", "mean", "stddev", "max", "tm99_9", "p25", "p50", "p75", "p90", "p95", "p99", "p99_9", "p99_99")
 SUMMED = ("requests", "errors", "bytes", "parser")

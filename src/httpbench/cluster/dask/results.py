@@ -17,13 +17,16 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from httpbench.errors import LoadError
-from httpbench.quantiles import HISTOGRAM_BYTES_MAX, Integers, inflated
+from httpbench.quantiles import HISTOGRAM_BYTES_MAX, inflated
+
+if TYPE_CHECKING:
+    from httpbench.quantiles import Integers
 
 Document = Mapping[str, Any]
 

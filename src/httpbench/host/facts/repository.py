@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from httpbench.errors import BuildError, UsageError
-from httpbench.host.commands import capture
+from httpbench.host.facts.git import git
 from httpbench.model import Commit
+from httpbench.model.frozen import Time
 
 FIELDS = ("%H", "%T", "%an <%ae>", "%aI", "%s")
 SEPARATOR = "%x00"
 LIMIT_S = 60.0
 CHECKOUT_LIMIT_S = 600.0
-NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Repository:
     @classmethod
     def around(cls, folder: Path) -> Repository:
         """Return the repository that contains a folder. Raise :class:`UsageError` if there is none, or if git is missing."""
-        found = capture(("git", "-C", str(folder), "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"), LIMIT_S)
+        found = git(folder, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", limit_s=LIMIT_S)
         if found is None:
             raise UsageError("git is missing, or doesn't respond", hint="install git")
         lines = found.stdout.split("\n")[:-1]
@@ -69,8 +72,12 @@ class Repository:
         return found
 
     def check_out(self, commit: Commit, folder: Path) -> None:
-        """Create a worktree of a commit, without running the user's hooks. Raise :class:`BuildError` if that fails."""
-        done = self._git(*NO_HOOKS, "worktree", "add", "--quiet", "--force", "--detach", str(folder), commit.id, limit_s=CHECKOUT_LIMIT_S)
+        """Create a worktree of a commit. Raise :class:`BuildError` if that fails.
+
+        The repository's filters run, and it may fetch what is missing. The commit is going to be built, which runs its programs, too.
+        """
+        words = ("worktree", "add", "--quiet", "--force", "--detach", str(folder), commit.id)
+        done = self._git(*words, limit_s=CHECKOUT_LIMIT_S, trusted=True)
         if done.returncode != 0:
             raise BuildError(f"{commit.short} cannot be checked out into {folder}{_reason(done)}")
 
@@ -81,14 +88,21 @@ class Repository:
     def _log(self, *words: str) -> list[Commit]:
         options = ("--no-show-signature", "--no-color", "--encoding=UTF-8", f"--format={SEPARATOR.join(FIELDS)}")
         lines = self._git("log", *options, *words, "--").stdout.split("\n")[:-1]
-        return [Commit(id=own[0], tree=own[1], author=own[2], date=own[3], subject=own[4]) for own in (line.split("\0") for line in lines)]
+        fields = (line.split("\0") for line in lines)
+        return [Commit(id=own[0], tree=own[1], author=own[2], date=_valid_time(own[3]), subject=own[4]) for own in fields]
 
-    def _git(self, *words: str, limit_s: float = LIMIT_S) -> subprocess.CompletedProcess[str]:
-        argv = ("git", "-C", str(self.root), *words)
-        found = capture(argv, limit_s)
+    def _git(self, *words: str, limit_s: float = LIMIT_S, trusted: bool = False) -> subprocess.CompletedProcess[str]:
+        found = git(self.root, *words, limit_s=limit_s, trusted=trusted)
         if found is None:
-            raise UsageError(f"git did not respond within {limit_s:g} s: {' '.join(argv)}")
+            raise UsageError(f"git did not respond within {limit_s:g} s: git -C {self.root} {' '.join(words)}")
         return found
+
+
+def _valid_time(text: str) -> str | None:
+    """Return the time of a commit, or ``None`` if it isn't one: git takes any year and time zone from whoever wrote the commit."""
+    with suppress(ValidationError):
+        return TypeAdapter(Time).validate_python(text)
+    return None
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:

@@ -15,8 +15,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +32,9 @@ VersionCall = tuple[str, tuple[str, ...]]
 
 versions: dict[VersionCall, str] = {}
 """Versions that programs have printed, cached for the life of this process."""
+
+candidates: dict[str, str] = {}
+"""Versions of the packages that apt would install, cached for the life of this process. Empty if apt doesn't know a package."""
 
 VALID_S = 3600
 """Time for which a version in the cache on disk is valid, in seconds."""
@@ -65,16 +67,17 @@ def check(requirement: Requirement) -> Met | Unmet:
 
 def find(requirement: Requirement) -> Met | Unmet:
     """Find the required program or file, without running the program to check its version."""
-    if requirement.file is not None:
-        found = sorted(Path("/").glob(requirement.file.lstrip("/")))
-        return Met(None, str(found[0])) if found else Unmet(f"no file matches {requirement.file}", _fix(requirement))
-    assert requirement.program is not None
-    where = shutil.which(requirement.program)
-    return Met(None, where) if where else Unmet("not found in PATH", _fix(requirement))
+    if where := _where(requirement):
+        return Met(None, where)
+    return Unmet(f"no file matches {requirement.file}" if requirement.file else "not found in PATH", _fix(requirement))
 
 
 def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
     """Check requirements in parallel. Results are in the given order."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    if _has_package_lists():
+        _ask_apt({package for requirement in requirements if not _where(requirement) for package in requirement.apt})
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         return list(pool.map(check, requirements))
 
@@ -113,7 +116,7 @@ def debian_packages(requirement: Requirement) -> tuple[str, ...]:
 def forget() -> None:
     """Clear the caches after something was installed."""
     _check.cache_clear()
-    _candidates.cache_clear()
+    candidates.clear()
     versions.clear()
 
 
@@ -130,6 +133,14 @@ def remembering(file: Path) -> Iterator[None]:
     now = time.time()
     known = {key: (version, now) for key, version in versions.items()}
     _keep(file, {**known, **kept})
+
+
+def _where(requirement: Requirement) -> str | None:
+    """Return the path of the required program or file."""
+    if requirement.file is not None:
+        return next(map(str, sorted(Path("/").glob(requirement.file.lstrip("/")))), None)
+    assert requirement.program is not None
+    return shutil.which(requirement.program)
 
 
 @cache
@@ -191,12 +202,21 @@ def _newest(versions: Sequence[str]) -> str:
     return max(versions, key=_numbers)
 
 
-@cache
 def _candidates(packages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the versions that apt would install, without epoch and Debian revision. Unknown packages are skipped."""
-    printed = capture(("apt-cache", "policy", "--", *packages))
-    found = re.findall(r"^  Candidate: (?:\d+:)?(\d[\d.]*)", printed.stdout if printed else "", re.MULTILINE)
-    return tuple(version.rstrip(".") for version in found)
+    _ask_apt(packages)
+    return tuple(version for package in packages if (version := candidates[package]))
+
+
+def _ask_apt(packages: Iterable[str]) -> None:
+    """Look up packages in one call, because apt-cache takes half a second to start."""
+    asked = sorted(package for package in packages if package not in candidates)
+    if not asked:
+        return
+    printed = capture(("apt-cache", "policy", "--", *asked))
+    pattern = r"^([^\s:]+).*:\n(?:  .*\n)?  Candidate: (?:\d+:)?(\d[\d.]*)"  # the line between them has the installed version
+    found = dict(re.findall(pattern, printed.stdout if printed else "", re.MULTILINE))
+    candidates.update({package: found.get(package, "").rstrip(".") for package in asked})
 
 
 def _kept(file: Path) -> dict[VersionCall, tuple[str, float]]:

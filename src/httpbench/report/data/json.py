@@ -8,7 +8,6 @@ The document includes the measurements of trials that don't count, so programs m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
@@ -82,7 +81,11 @@ from httpbench.stats.steady import not_shown_steady, unsteady
 from httpbench.stats.summary import Summary, with_merged
 
 
-class ExportedVerdict(Frozen):
+class _Exported(Frozen, defer_build=False):
+    """A model that is built at once: pydantic can't build these from the outermost, because ``InWords`` becomes another model."""
+
+
+class ExportedVerdict(_Exported):
     """The verdict on a trial: what limited it, or why it doesn't count."""
 
     kind: VerdictKind
@@ -103,7 +106,7 @@ InWords = Annotated[Verdict, PlainSerializer(_exported_verdict, return_type=Expo
 """A verdict whose reasons are exported both as sentences and as data."""
 
 
-class ExportedPoint(RatePoint):
+class ExportedPoint(RatePoint, defer_build=False):
     """Results at one rate, over the trials that count."""
 
     misses: Annotated[tuple[Reason, ...], PlainSerializer(lambda found: tuple(map(sentence, found)), return_type=tuple[str, ...])]
@@ -123,7 +126,7 @@ class ExportedSaturation(Saturation):
     """For each disturbed trial, the programs that disturbed it, as text."""
 
 
-class ExportedSummary(Summary):
+class ExportedSummary(Summary, defer_build=False):
     """Results of one cell over its rounds. A field is null if it was not measured or if no round counts."""
 
     verdict: InWords
@@ -131,7 +134,7 @@ class ExportedSummary(Summary):
     takes precedence. If no round counts: the worst verdict."""
 
 
-class ExportedTarget(Frozen):
+class ExportedTarget(_Exported):
     """A target, without its folder and its build on this machine."""
 
     id: Id
@@ -177,7 +180,7 @@ class ExportedTarget(Frozen):
     """Entry in another project's catalog. Null: the target isn't from another project's catalog."""
 
 
-class Round(Frozen):
+class Round(_Exported):
     """A trial, without the properties that all rounds of its cell share."""
 
     number: int
@@ -262,7 +265,7 @@ class Round(Frozen):
     """Criteria by which the trial is judged, in addition to its plan."""
 
 
-class Result(Frozen):
+class Result(_Exported):
     """A cell: one target under one load, with all its rounds."""
 
     target: Id
@@ -293,7 +296,7 @@ class Result(Frozen):
     """All rounds, including those that don't count and disturbed attempts that were repeated."""
 
 
-class Against(Frozen):
+class Against(_Exported):
     """One target compared with the baseline of its table by one metric."""
 
     target: str
@@ -318,7 +321,7 @@ class Against(Frozen):
     """Whether the difference is significant and can't be due to a result that is only a bound or to stalls that a closed loop hides."""
 
 
-class GateResult(Frozen):
+class GateResult(_Exported):
     """The result of a gate for one target, or for a table without a measured baseline."""
 
     gate: Gate
@@ -341,7 +344,7 @@ class GateResult(Frozen):
     """Why no number of rounds can decide an inconclusive gate. Null: the gate isn't inconclusive, or rounds can decide it."""
 
 
-class Document(Frozen):
+class Document(_Exported):
     """A run: where and how it was measured, and its results."""
 
     schema_: Literal["httpbench/1"] = Field(default="httpbench/1", alias="schema")
@@ -496,9 +499,3 @@ def _round(trial: Trial) -> Round:
         unsteady=sentence(reason) if (reason := unsteady(trial) or not_shown_steady(trial)) else None,
         facts=facts(trial),
     )
-
-
-def schema_text() -> str:
-    """Return the JSON Schema of the document in the form that is committed in ``docs/schemas``."""
-    schema = Document.model_json_schema(by_alias=True, mode="serialization")
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2, ensure_ascii=False) + "\n"

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from httpbench.errors import UsageError
 from httpbench.model import Build, Observed, Run, Scaling, Target, Trial, TrialPlan
+from httpbench.paths import read_foreign
 from httpbench.report.data.json import Document, ExportedTarget, Result, Round, same_fields
 
 BYTES_MAX = 512 << 20
@@ -29,13 +30,14 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 """First bytes of gzip and zstd files."""
 
 
-def read_export(path: Path) -> tuple[Run, list[Trial]]:
-    """Read a run and its trials. Raise :class:`UsageError` if the file is not an export.
+def read_export(path: Path, folder: Path | None = None) -> tuple[Run, list[Trial]]:
+    """Read a run and its trials from a file that the user named or that is in ``folder``.
 
-    An export doesn't contain a target's folder and build commands, so these are empty.
+    Raises :class:`UsageError` if the file is not an export. An export contains neither the folder nor the build commands of a target, so
+    these are empty.
     """
     try:
-        return _read(path, Document.model_validate_json(_content(path)))
+        return _read(path, Document.model_validate_json(_content(path, folder)))
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except ValidationError as error:
@@ -55,24 +57,23 @@ def _read(path: Path, document: Document) -> tuple[Run, list[Trial]]:
     return run, [_with_probe(trial, trials, document) for trial in trials]
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, folder: Path | None) -> bytes:
     """Read a file, and decompress it if necessary. Exports in HTML reports and in the folder ``results`` are compressed."""
-    with path.open("rb") as file, _plain(file) as plain:
-        bytes_max = BYTES_MAX if plain is file else min(BYTES_MAX, max(INFLATED_BYTES, INFLATION_MAX * path.stat().st_size))
+    stored = read_foreign(path, folder, BYTES_MAX)
+    if not stored.startswith((GZIP, ZSTD)):
+        return stored
+    bytes_max = min(BYTES_MAX, max(INFLATED_BYTES, INFLATION_MAX * len(stored)))
+    with _decompressed(stored) as plain:
         content = plain.read(bytes_max + 1)
     if len(content) > bytes_max:
         raise UsageError(f"{path} contains more than {bytes_max >> 20} MiB of data")
     return content
 
 
-def _plain(file: io.BufferedReader) -> IO[bytes]:
-    """Return a file object that decompresses the content if necessary."""
-    start = file.peek(len(ZSTD))
-    if start.startswith(GZIP):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
-    if start.startswith(ZSTD):
-        return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-    return file
+def _decompressed(stored: bytes) -> IO[bytes]:
+    if stored.startswith(GZIP):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=io.BytesIO(stored)))
+    return zstandard.ZstdDecompressor().stream_reader(stored, read_across_frames=True)
 
 
 def _target(exported: ExportedTarget) -> Target:

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from httpbench.analysis.changes import Cell, Changes
 from httpbench.report.terminal.grid import Cells, column, fitted, names_column
+from httpbench.report.words import ALWAYS
 from httpbench.report.words import changes as words
-from httpbench.report.words.columns import ALWAYS, View
+from httpbench.report.words.columns import View
 from httpbench.report.words.gates import change_gate_sentences, other_growth_sentences
 from httpbench.report.words.loads import load_parts, load_text
 from httpbench.stats.figures import BY_NAME

@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from httpbench.report.words.columns import ALWAYS
+from httpbench.report.words import ALWAYS
 
 GAP = 2
 """Number of spaces between columns."""

@@ -21,9 +21,9 @@ from httpbench.analysis.rows import Group, Row
 from httpbench.model import Run, Search, Trial, VerdictKind
 from httpbench.model import Table as RunTable
 from httpbench.report.terminal.grid import GAP, NAME_MIN, Cells, brief_names, column, fitted, grid
-from httpbench.report.words import curves, loads, notes, profiles, tables
+from httpbench.report.words import ALWAYS, curves, loads, notes, profiles, tables
 from httpbench.report.words.claims import answer, claims, unranked
-from httpbench.report.words.columns import ALWAYS, Column, View, chosen, chosen_overhead
+from httpbench.report.words.columns import Column, View, chosen, chosen_overhead
 from httpbench.report.words.numbers import column_name
 from httpbench.report.words.run import heading, origin, precision, status
 from httpbench.stats.level import Saturation, saturation

@@ -51,7 +51,7 @@ def _found(found: Bisection) -> Iterator[str]:
     else:
         yield f"{culprit.id} is the first bad commit"
         yield f"Author: {culprit.author}"
-        yield f"Date:   {culprit.date}"
+        yield f"Date:   {culprit.date or 'unknown'}"
         yield f"\n    {culprit.subject}\n"
     if found.confirmation and found.before:
         what = "Together, they change" if others else "It changes"

@@ -14,6 +14,7 @@ from httpbench.analysis.compared import is_undecided, ranking
 from httpbench.analysis.evidence import memory_is_proportional
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import Load, Table
+from httpbench.report.words import ALWAYS
 from httpbench.report.words.numbers import column_name, figure_name, four_digits, half_width_text, rank_text
 from httpbench.report.words.targets import label, short_name
 from httpbench.stats.clients import ClientSummary
@@ -34,10 +35,6 @@ ODD_SIZE = "*"
 """Mark after a response size that is far from the sizes in the other rows."""
 PARTLY = "†"
 """Mark after the verdict of a row in which only some rounds are valid."""
-
-ALWAYS = 0
-"""``need`` of a column that is never omitted."""
-
 
 RANK_NEED, BAR_NEED = 5, 20
 """``need`` of the rank column and of the bar column. Bars are omitted first, because they repeat another column."""

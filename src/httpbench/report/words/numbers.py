@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from httpbench.model import BETWEEN_EVENTS, FIRST_BYTE, FIRST_EVENT
-from httpbench.stats.ranks import RankRange
+
+if TYPE_CHECKING:
+    from httpbench.stats.ranks import RankRange
 
 DIGITS = 4
 """Number of significant digits in tables. More digits would show only noise."""

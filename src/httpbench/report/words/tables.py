@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from httpbench.analysis.compared import differences
 from httpbench.analysis.rows import Group, Row
 from httpbench.model import PartMeasurement
-from httpbench.report.words.columns import ALWAYS, LOWER_BOUND, UNKNOWN_BOUND, UPPER_BOUND, Column, latency_title
+from httpbench.report.words import ALWAYS
+from httpbench.report.words.columns import LOWER_BOUND, UNKNOWN_BOUND, UPPER_BOUND, Column, latency_title
 from httpbench.report.words.numbers import figure_name, four_digits, half_width_text, percentage, three_digits
 from httpbench.report.words.targets import short_name
 from httpbench.stats.composite import WEIGHTS, Composite, Score

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from httpbench.analysis.rows import Row
 from httpbench.model import Kind, Label, Limit, Probed, Proof, SampledRequest, SampledResponse, Target
 from httpbench.probe import MEANINGS, TRAITS, contradiction
 from httpbench.text import listed, one_line
+
+if TYPE_CHECKING:
+    from httpbench.analysis.rows import Row
 
 LIMITS = {
     Limit.NO_ROUTER: "gives the same response to every path",
@@ -28,6 +31,8 @@ LIMITS = {
 }
 
 NEVER = "never built"
+PLAIN = "plain"
+"""Name of a build without optional features."""
 HERE = "verified here"
 NOT_VERIFIED = "not verified"
 """State of a target that can start on this machine but has not been verified."""
@@ -121,6 +126,11 @@ def proof_words(target: Target, proof: Proof | None, sources: str) -> str:
     if proof.sources != sources:
         words.append("before its sources changed" if proof.sources else "sources not recorded")
     return ", ".join(words)
+
+
+def build_words(target: Target) -> str:
+    """Name a target's build by its features, or ``plain`` if it has none. Empty if the target has no optional features."""
+    return (", ".join(target.features) or PLAIN) if target.build.features else ""
 
 
 # --- responses ------------------------------------------------------------------------------------------------------------------

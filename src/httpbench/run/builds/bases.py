@@ -17,13 +17,19 @@ from httpbench.run.builds import dockerfile
 
 REGISTRY = "HTTPBENCH_REGISTRY"
 """Environment variable that names a registry mirror. Every Dockerfile with the argument ``REGISTRY`` uses the mirror."""
+FEATURES = "FEATURES"
+"""Build argument with the features to compile, separated by commas. Every Dockerfile of a target with features has it."""
 ASK_LIMIT_S = 20.0
 
 
 def arguments(target: Target) -> dict[str, str]:
-    """Return the build arguments for the target's Dockerfile. Their values come from the target's recipe and from :data:`REGISTRY`."""
+    """Return the build arguments for the target's Dockerfile.
+
+    Their values come from the target's recipe, its features and :data:`REGISTRY`.
+    """
     recipe, registry = target.container, os.environ.get(REGISTRY)
-    given = {**({"BASE": recipe.base} if recipe.base else {}), **recipe.build_args}
+    features = {FEATURES: ",".join(target.features)} if target.build.features else {}
+    given = {**({"BASE": recipe.base} if recipe.base else {}), **features, **recipe.build_args}
     return {**given, "REGISTRY": registry} if registry and "REGISTRY" in dockerfile.arguments(dockerfile_of(target), {}) else given
 
 

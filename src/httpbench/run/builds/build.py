@@ -30,6 +30,7 @@ from httpbench.paths import open_unlinked, user_folder
 
 RECEIPT = ".httpbench-receipt.json"
 FAILURE = ".httpbench-failure.json"
+SOURCES = ".httpbench-sources.json"
 VERSION_TIMEOUT_S = 20
 POLL_S = 0.2
 FULL_BELOW_BYTES = 1 << 20
@@ -69,14 +70,19 @@ def cache_folder() -> Path:
 
 
 def build_folder(target: Target) -> Path:
-    """Return the folder in which a target is built. Variants with identical builds share a folder."""
-    key = hashlib.sha256(f"{target.folder}\n{target.build.model_dump_json()}".encode()).hexdigest()[:12]
+    """Return the folder in which a target is built with its features. Variants with identical builds share a folder."""
+    key = hashlib.sha256(f"{target.folder}\n{_recipe(target)}".encode()).hexdigest()[:12]
     return cache_folder() / "builds" / f"{target.kind}-{target.language}-{target.framework}-{key}"
 
 
 def log_of(target: Target) -> Path:
     """Return the path of the log of the target's last build."""
-    return build_folder(target).with_suffix(".log")
+    return beside(build_folder(target), ".log")
+
+
+def beside(folder: Path, ending: str) -> Path:
+    """Return the path of a file beside a build's folder, with the folder's name, which can contain dots, and an ending."""
+    return folder.with_name(folder.name + ending)
 
 
 def state(target: Target) -> BuildState:
@@ -160,7 +166,7 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
     log = log_of(target)
     log.unlink(missing_ok=True)
     deadline = time.monotonic() + target.build.timeout_s
-    for argv in target.build.commands:
+    for argv in target.recipe.commands:
         with log.open("a") as file:
             file.write(f"$ {' '.join(argv)}\n")
         env = {**inherited.for_builds(), **target.build.env}
@@ -203,7 +209,12 @@ def _sources(folder: Path, ignored: Collection[str]) -> list[Path]:
 
 def fingerprint_of(target: Target) -> str:
     """Hash the sources and the build section of the manifest: everything that a build depends on, except the machine's toolchains."""
-    return hash_of(Path(target.folder), target.build.model_dump_json(), IGNORED)
+    return hash_of(Path(target.folder), _recipe(target), IGNORED)
+
+
+def _recipe(target: Target) -> str:
+    """Return the build as text. The features are part of its commands."""
+    return target.recipe.model_dump_json(exclude={"features"})
 
 
 def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
@@ -220,7 +231,7 @@ def _copy_sources(target: Target, folder: Path) -> None:
     """Update the copy of the sources, but keep the files that the last build created."""
     origin = Path(target.folder)
     names = [str(path.relative_to(origin)) for path in _sources(origin, IGNORED)]
-    listing = folder / ".httpbench-sources.json"
+    listing = folder / SOURCES
     before = json.loads(listing.read_text()) if listing.exists() else []
     for gone in set(before) - set(names):
         (folder / gone).unlink(missing_ok=True)
@@ -246,7 +257,7 @@ def _lock(target: Target, cancelled: Event) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + target.build.timeout_s
     # A mounted cache can belong to another user. That user could also change the built programs, so the lock's owner doesn't matter.
-    with os.fdopen(open_unlinked(folder.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, of_any_user=True), "w") as file:
+    with os.fdopen(open_unlinked(beside(folder, ".lock"), os.O_WRONLY | os.O_CREAT, of_any_user=True), "w") as file:
         while True:
             with suppress(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # doesn't block, so that this thread can react to an interruption

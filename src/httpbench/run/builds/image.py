@@ -22,8 +22,8 @@ from httpbench.isolate import engine as command_line
 from httpbench.isolate import image as images
 from httpbench.isolate.labels import TARGET
 from httpbench.model import Engine, Target
-from httpbench.paths import small_file
-from httpbench.run.builds.bases import arguments, dockerfile_of
+from httpbench.paths import read_foreign
+from httpbench.run.builds.bases import FEATURES, arguments, dockerfile_of
 from httpbench.run.builds.build import cache_folder, hash_of, run_logged
 
 IGNORED = ("__pycache__", ".git")
@@ -63,6 +63,11 @@ def build_command(target: Target, image: str) -> tuple[str, ...]:
     )
 
 
+def log_of(target: Target) -> Path:
+    """Return the path of the log of the last build of a target's image."""
+    return cache_folder() / "builds" / f"{'-'.join([_repository(target).replace('/', '-'), *target.features])}.log"
+
+
 def is_built(target: Target) -> bool:
     """Return whether the user's image exists, or this folder has built one.
 
@@ -99,10 +104,12 @@ def _run_build(target: Target, image: str, cancelled: Event) -> Path:
     if not os.path.lexists(folder / name):
         raise BuildError(f"it has no {name}, so it cannot run in a container", hint=f"write {folder / name}")
     try:
-        small_file(folder / name, folder)
+        read_foreign(folder / name, folder)
     except OSError as error:
         raise BuildError(f"its {name} cannot be read: {error.strerror}") from None
-    log = cache_folder() / "builds" / f"{_repository(target).replace('/', '-')}.log"
+    if target.build.features and FEATURES not in DECLARATION.findall(dockerfile_of(target)):
+        raise BuildError(f"its {name} ignores its optional features", hint=f"write ARG {FEATURES}= and use it in {folder / name}")
+    log = log_of(target)
     engine, *words = build_command(target, image)
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(f"$ {shlex.join([engine, *words])}\n")
@@ -124,10 +131,12 @@ def _is_own(target: Target, image: str) -> bool:
 def _owner(target: Target) -> str:
     """Return the label value of a target's images, which contains a hash of the target's folder.
 
-    A build removes only images with its own label: those of earlier sources in the same folder. If another checkout has built the same
-    sources, this checkout builds its own image from the cached layers. Neither checkout removes the other's image.
+    A build removes only images with its own label: those of earlier sources in the same folder, with the same features. If another
+    checkout has built the same sources, this checkout builds its own image from the cached layers. Neither checkout removes the other's
+    image.
     """
-    return f"{_repository(target)}@{hashlib.sha256(target.folder.encode()).hexdigest()[:12]}"
+    name = "+".join((_repository(target), *target.features))
+    return f"{name}@{hashlib.sha256(target.folder.encode()).hexdigest()[:12]}"
 
 
 def _repository(target: Target) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -13,7 +12,7 @@ from typing import TypeVar
 from httpbench import host
 from httpbench.errors import HttpbenchError, RequirementError
 from httpbench.model import Target
-from httpbench.run.builds import build
+from httpbench.run.builds import build, durations
 from httpbench.run.builds.image import build_image, is_built
 from httpbench.run.builds.states import unmet
 from httpbench.run.observer import Observer
@@ -23,28 +22,33 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The build folders of the targets that can be started, and the errors of all other targets."""
+    """The build folders of the targets that can be started, and the errors of all other targets, by the names of the builds."""
 
     folders: dict[str, Path]
     errors: dict[str, HttpbenchError]
     versions: dict[str, str]
-    """Versions of the toolchains that were found and of the libraries that were built."""
+    """Versions of the toolchains that were found, by program, and of the libraries that were built, by target id."""
 
 
 def prepare(targets: Sequence[Target], observer: Observer, parallel_builds: int) -> Built:
-    """Check each target's requirements and build the target. Failures are recorded in the result instead of raised."""
+    """Check each target's requirements and build the target, beginning with the build that takes longest.
+
+    Failures are recorded in the result instead of raised.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
     built = Built({}, {}, {})
     cancelled = Event()
     with ThreadPoolExecutor(max_workers=parallel_builds) as pool:
         try:
-            futures = [pool.submit(_prepare_one, target, observer, cancelled) for target in targets]
-            for target, future in zip(targets, futures, strict=True):
+            futures = {each.build_name: pool.submit(_prepare_one, each, observer, cancelled) for each in durations.slowest_first(targets)}
+            for target in targets:
                 try:
-                    state = future.result()
+                    state = futures[target.build_name].result()
                 except HttpbenchError as error:
-                    built.errors[target.id] = error
+                    built.errors[target.build_name] = error
                     continue
-                built.folders[target.id] = state.folder
+                built.folders[target.build_name] = state.folder
                 if state.receipt and state.receipt.version:
                     built.versions[target.id] = state.receipt.version
         except BaseException:
@@ -90,12 +94,14 @@ def _prepare_one(target: Target, observer: Observer, cancelled: Event) -> build.
 
 def _observed(target: Target, observer: Observer, make: Callable[[Target, Event], Made], cancelled: Event) -> Made:
     """Build with ``make`` and report the start and the end of the build to the observer."""
-    observer.build_started(target)
-    begin = time.monotonic()
+    observer.build_started(target, durations.usual_s(target))
+    is_first, begin = not durations.has_files(target), time.monotonic()
     try:
         made = make(target, cancelled)
     except HttpbenchError as error:
         observer.build_ended(target, time.monotonic() - begin, error)
         raise
-    observer.build_ended(target, time.monotonic() - begin, None)
+    seconds = time.monotonic() - begin
+    durations.remember(target, seconds, is_first=is_first)
+    observer.build_ended(target, seconds, None)
     return made

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from httpbench import host
-from httpbench.model import Frozen, Proof, ProxyOutcome, Scaling, Target
+from httpbench import contract, host
+from httpbench.model import Frozen, Proof, ProvenBuild, ProxyOutcome, Scaling, Target
 from httpbench.paths import root
-from httpbench.run.builds import build
+from httpbench.run.builds import build, durations
+from httpbench.run.builds.features import usual_builds
 from httpbench.run.builds.prepare import Built, toolchains
 
 DIGITS = 12
@@ -24,17 +25,19 @@ class Mark(Frozen):
 
 
 def sources_of(target: Target) -> str:
-    """Return the beginning of the fingerprint of a target's sources and build commands."""
+    """Return the beginning of the fingerprint of a target's sources and build commands, with its features."""
     return build.fingerprint_of(target)[:DIGITS]
 
 
 def is_verified_here(target: Target) -> bool:
-    """Return whether the target has passed verification in all its scalings on this machine, with its current sources and build.
+    """Return whether the target has passed verification in all its scalings on this machine, with its current sources and usual builds.
 
     Always false for a target in a container, because verifications of containers aren't recorded.
     """
-    if target.isolation is not None:
-        return False
+    return target.isolation is None and all(map(_is_build_verified, usual_builds(target)))
+
+
+def _is_build_verified(target: Target) -> bool:
     known = build.read_kept(_mark_file(target), Mark)
     if known is None or build.state(target).receipt is None:
         return False
@@ -65,14 +68,32 @@ def proof_of(target: Target, scaling: tuple[Scaling, ...], built: Built, ambiguo
     """
     return Proof(
         id=target.id,
+        build_s=_build_s(target),
         date=datetime.datetime.now(datetime.UTC).date(),
         os=host.read_environment(root(), {}).os,
         toolchain=toolchains([target]),
         version=built.versions.get(target.id),
         scaling=scaling,
         sources=sources_of(target),
+        contract=contract.VERSION,
         ambiguous=ambiguous or {},
     )
+
+
+def with_builds(proof: Proof, verified: Iterable[tuple[Target, bool]]) -> Proof:
+    """Return the proof with the builds that have passed verification in all scalings, and without those that have not."""
+    builds = dict(proof.builds)
+    for target, passed in verified:
+        before = builds.pop(name := ",".join(target.features), None)
+        if passed and name:
+            build_s = _build_s(target) or (before.build_s if before else None)
+            builds[name] = ProvenBuild(sources=sources_of(target), build_s=build_s)
+    return proof.model_copy(update={"builds": builds})
+
+
+def _build_s(target: Target) -> float | None:
+    seconds = durations.first_s(target) if target.build.commands else None
+    return None if seconds is None else max(round(seconds, 1), 0.1)
 
 
 def _mark_file(target: Target) -> Path:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -48,6 +47,8 @@ class TargetState:
 
 def states(targets: Sequence[Target]) -> list[TargetState]:
     """Return the state of each target, in the same order. The versions of programs are read in parallel."""
+    from concurrent.futures import ThreadPoolExecutor
+
     processes = [target for target in targets if target.isolation is None]
     checked = {each.label: each for target in processes for each in target.requires if not _is_unchecked(target, each)}
     host.check_all(list(checked.values()))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from httpbench.isolate import Container
-from httpbench.model import Cores, Observed, ProxyMode
-from httpbench.run.database.running import RunningDatabase
+from httpbench.model import Cores, Observed, ProxyMode, build_validators
 from httpbench.run.load.place import RunningGenerator, Sampler
 from httpbench.run.trial.running import RunningTarget
 from httpbench.sample import Current, NetworkMeter, OccupancyMeter, SharedQuotaMeter, StrangerMeter
+
+if TYPE_CHECKING:
+    from httpbench.run.database.running import RunningDatabase
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class Meters:
     """
 
     def __init__(self, subject: Subject, generator: RunningGenerator):
+        build_validators()
         self._subject, self._generator = subject, generator
         self._network = NetworkMeter()
         self._samplers: dict[str, Sampler] = {}

@@ -17,7 +17,6 @@ from httpbench.load import Job, LoadGenerator, Output, Phase, Progress
 from httpbench.model import Arrivals, Settling
 from httpbench.run.load.lines import StderrLines
 from httpbench.run.load.place import HERE, LoadPlace
-from httpbench.stats.steady import is_warm
 
 OVERLOAD_WARMUP_SHARE = 0.5
 """Rate of the warm-up of an overload, as a share of the peak."""
@@ -51,6 +50,8 @@ def warm_up_until_steady(
 
     If the target dies, return early; the caller reports the death. Raises :class:`LoadError` if the generator fails or hangs.
     """
+    from httpbench.stats.steady import is_warm
+
     generator, own = place.native(), _warmup_job(job)
     assert generator is not None, "without it, each load generator warms up itself"
     windows: list[float] = []

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from httpbench.host import Topology
 from httpbench.load import Tool
-from httpbench.model import Gate, Precision, Search, Table, Target, Workload
-from httpbench.profile import Profilers
+from httpbench.model import Gate, Precision, Search, Table, Target, TrialPlan, Workload
+from httpbench.run.builds.features import built_for_load
 from httpbench.run.load.place import HERE, BackendPlace, LoadPlace
 from httpbench.run.plan.run_plan import RunPlan
 from httpbench.run.trial.context import START_LIMIT_S
+
+if TYPE_CHECKING:
+    from httpbench.profile import Profilers
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,10 @@ class RunSpec:
 
     profilers: Profilers | None = None
     """Profilers for a last round, or ``None`` to profile nothing."""
+
+    def built(self, planned: TrialPlan) -> Target:
+        """Return the target of a trial, with the features that the trial needs."""
+        return built_for_load(self.targets[planned.target], self.workloads[planned.workload], planned.load)
 
     @property
     def cpus(self) -> frozenset[int]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from httpbench.model import Environment, Noise, Run, Target
-from httpbench.stats.noise import noise_of, other_load
 from httpbench.store import Store
 
 TARGET = "c/epoll/edge"
@@ -58,11 +57,15 @@ def outdated(noise: Noise, environment: Environment, at: str) -> str | None:
 def _noises(store: Store, environment: Environment) -> Iterator[Noise]:
     """Yield this machine's noise floors, newest first."""
     for name in store.noise_runs(environment.hostname, environment.cpu_model):
+        from httpbench.stats.noise import noise_of
+
         if noise := noise_of(*store.run(name)):
             yield noise
 
 
 def _has_its_load(run: Run, noise: Noise) -> bool:
+    from httpbench.stats.noise import other_load
+
     return any(other_load(noise, planned.load, run.workloads[planned.workload]) is None for planned in run.plan)
 
 

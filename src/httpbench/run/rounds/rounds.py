@@ -19,18 +19,13 @@ from httpbench.run.load.place import BackendPlace
 from httpbench.run.observer import Observer
 from httpbench.run.plan.spec import RunSpec
 from httpbench.run.rounds.peaks import no_rate, with_rate
-from httpbench.run.rounds.precision import is_enough
-from httpbench.run.rounds.profiled import profile
 from httpbench.run.rounds.record import Outcome, Record
 from httpbench.run.rounds.repeats import with_repeats
-from httpbench.run.rounds.saturate import upcoming
-from httpbench.run.rounds.settled import is_settled
 from httpbench.run.rounds.trial import make_trial
 from httpbench.run.slices.round import make_round
 from httpbench.run.trial.frame import failed
 from httpbench.run.trial.inputs import TrialInputs, Upstream
 from httpbench.stats.hopeless import common_failure
-from httpbench.stats.level import bracket
 from httpbench.store import Store
 
 REFERENCE_REPEATS = 2
@@ -73,11 +68,12 @@ def backend_of(
 
 
 def _required(spec: RunSpec) -> list[Target]:
-    """Return all targets to build: the measured targets, the backends of proxies, and the databases."""
+    """Return all targets to build: the measured targets with their features, the backends of proxies, and the databases."""
     backends = [] if spec.backend_there else [spec.workloads[planned.workload].backend for planned in spec.plan.trials]
-    targets = [spec.targets[name] for name in dict.fromkeys([*spec.target_ids, *filter(None, backends)])]
+    targets = [*map(spec.built, spec.plan.trials), *(spec.targets[name] for name in dict.fromkeys(backends) if name)]
     pairs = dict.fromkeys((planned.target, planned.workload) for planned in spec.plan.trials)
-    return [*targets, *databases_of((spec.targets[target], spec.workloads[workload]) for target, workload in pairs)]
+    databases = databases_of((spec.targets[target], spec.workloads[workload]) for target, workload in pairs)
+    return list({target.build_name: target for target in (*targets, *databases)}.values())
 
 
 def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer) -> RunStatus:
@@ -91,9 +87,7 @@ def _make_trials(spec: RunSpec, built: Built, record: Record, observer: Observer
 def _make_counted(spec: RunSpec, making: _Making, record: Record, observer: Observer) -> RunStatus:
     for group in _upcoming(spec, record.trials):
         planned = group[0]
-        if spec.precision and spec.baseline and is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
-            return RunStatus.FINISHED
-        if is_settled(spec, planned, record):
+        if _is_decided(spec, planned, record, observer):
             return RunStatus.FINISHED
         if _is_hopeless(spec, planned, record.trials, observer):
             return RunStatus.STOPPED
@@ -102,6 +96,20 @@ def _make_counted(spec: RunSpec, making: _Making, record: Record, observer: Obse
             return RunStatus.STOPPED
         making.make(group)
     return RunStatus.FINISHED
+
+
+def _is_decided(spec: RunSpec, planned: TrialPlan, record: Record, observer: Observer) -> bool:
+    """Return whether the run may end before the trial ``planned``, because it is precise enough or its gates are decided."""
+    if spec.precision and spec.baseline:
+        from httpbench.run.rounds.precision import is_enough
+
+        if is_enough(spec.precision, spec.baseline, planned, record.trials, observer):
+            return True
+    if spec.looks:
+        from httpbench.run.rounds.settled import is_settled
+
+        return is_settled(spec, planned, record)
+    return False
 
 
 class _Making:
@@ -146,6 +154,8 @@ class _Making:
 
     def profile(self) -> None:
         """Profile the targets, and store their profiles."""
+        from httpbench.run.rounds.profiled import profile
+
         made: list[Profile] = []
         try:
             profile(self._spec, self._record.trials, self._inputs, made.append, self._observer)
@@ -155,6 +165,8 @@ class _Making:
     def _started(self, planned: TrialPlan) -> None:
         search = self._spec.search
         if search:
+            from httpbench.stats.level import bracket
+
             spent_s = time.monotonic() - self._began_s
             most_s = max(search.time_max_s - spent_s, 0.0) if search.time_max_s is not None else None
             self._observer.searching(bracket(search, self._record.trials), search.trials_max, most_s)
@@ -173,14 +185,14 @@ class _Making:
         self._observer.trial_ended(self._record.keep(trial))
 
     def _build_error(self, planned: TrialPlan) -> HttpbenchError | None:
-        target, workload = self._spec.targets[planned.target], self._spec.workloads[planned.workload]
+        target, workload = self._spec.built(planned), self._spec.workloads[planned.workload]
         database = database_of(target, workload)
-        names = (target.id, workload.backend, database.id if database else None)
+        names = (target.build_name, workload.backend, database.id if database else None)
         return next((self._built.errors[name] for name in names if name in self._built.errors), None)
 
     def _inputs(self, planned: TrialPlan) -> TrialInputs:
         spec, built, made = self._spec, self._built, self._record.trials
-        target, workload = spec.targets[planned.target], spec.workloads[planned.workload]
+        target, workload = spec.built(planned), spec.workloads[planned.workload]
         requests = (planned.target, planned.workload)
         return TrialInputs(
             plan=planned,
@@ -188,7 +200,7 @@ class _Making:
             target=target,
             workload=workload,
             generator=spec.generators[planned.load_generator],
-            folder=built.folders[target.id],
+            folder=built.folders[target.build_name],
             cores=spec.topology.groups(planned.cores.target),
             port=spec.port,
             run_id=self._record.run_id,
@@ -223,6 +235,8 @@ def _upcoming(spec: RunSpec, made: Sequence[Trial]) -> Iterator[list[TrialPlan]]
     for group in with_repeats(spec.plan.trials, made, REFERENCE_REPEATS if spec.search else spec.retries):
         yield [with_rate(planned, made) for planned in group]
     if spec.search:
+        from httpbench.run.rounds.saturate import upcoming
+
         for planned in upcoming(spec.search, spec.plan.trials[0], made, began_s):
             yield [planned]
 

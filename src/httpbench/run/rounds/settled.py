@@ -16,7 +16,7 @@ def is_settled(spec: RunSpec, planned: TrialPlan, record: Record) -> bool:
     It ends as soon as no target can be judged, because each of them has lost a round. Intervals are looked at only after the numbers of
     rounds in ``spec.looks``.
     """
-    if not spec.looks or not record.trials or record.trials[-1].plan.round == planned.round:
+    if not record.trials or record.trials[-1].plan.round == planned.round:
         return False
     lost = {trial.plan.target for trial in record.trials if trial.verdict.kind in LOST}
     if lost >= set(spec.target_ids) - {spec.baseline}:

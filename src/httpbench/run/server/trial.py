@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from httpbench.databases import counting_problem
 from httpbench.load import Job, Native, timer
 from httpbench.model import Reason, ReasonKind, Trial, Workload
-from httpbench.run.database.running import started
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.trial.context import StartContext
 from httpbench.run.trial.frame import folders_in
@@ -42,6 +40,8 @@ def _first_request(inputs: TrialInputs, scratch: Path) -> FirstRequest | None:
 
 def _beside_database(inputs: TrialInputs, placed: Upstream, place: StartContext, scratch: Path, observer: Observer) -> Trial:
     """Run a trial of a target with a database, and query the database's counters at the end."""
+    from httpbench.run.database.running import started
+
     with started(placed, scratch / "database", port_is_fixed=inputs.target.entry is not None, run_id=inputs.run_id) as database:
         place = replace(place, database=database.reachable)
         with start(inputs.target, inputs.plan.scaling, inputs.workload, place) as running:
@@ -56,5 +56,7 @@ def _judged(trial: Trial, workload: Workload) -> Trial:
     """Make the trial invalid if the database did less work than the measuring generator's responses require."""
     if trial.measurement is None or trial.database is None:
         return trial
+    from httpbench.databases import counting_problem
+
     problem = counting_problem(workload, trial.measurement.requests.ok_at_least, trial.database)
     return with_incident(trial, problem) if problem else trial

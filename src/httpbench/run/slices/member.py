@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from httpbench.errors import HttpbenchError
 from httpbench.host.scratch import scratch_folder
@@ -19,13 +19,14 @@ from httpbench.run.load.slice_generator import SliceGenerator
 from httpbench.run.load.warmup import WINDOW_S
 from httpbench.run.observer import Observer, Stage
 from httpbench.run.slices.lead_in import lead_in_s
-from httpbench.run.slices.recorder import Recorder
 from httpbench.run.slices.started import HandledInTurns, SharedBackend, finished, started
 from httpbench.run.trial.frame import failed, folders_in
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.run.trial.steps import Ready, concluded, prepared
 from httpbench.stats.slices import Slice, combined, is_disturbed
-from httpbench.stats.steady import is_warm
+
+if TYPE_CHECKING:
+    from httpbench.run.slices.recorder import Recorder
 
 LAST_WINDOWS = 5
 """Number of windows at the end of the warm-up that are searched for the slowest response. Earlier responses can be slow because the target
@@ -118,9 +119,9 @@ class Member:
         ready = prepared(inputs, running, for_generator, in_slices=True)
         native = ready.inputs.load_generator
         assert isinstance(native, Native), "only the native load generator measures in slices"
-        launched = self._stack.enter_context(self._inputs.load_place.start(native, ready.job, warmup=False))
-        generator = SliceGenerator(native, ready.job, launched, running.death, observer.progress)
-        with self._handled.counting():
+        with self._handled.counting():  # the generator connects as soon as it starts
+            launched = self._stack.enter_context(self._inputs.load_place.start(native, ready.job, warmup=False))
+            generator = SliceGenerator(native, ready.job, launched, running.death, observer.progress)
             generator.connect()
             observer.stage(Stage.WARM_UP)
             settling, last = _warmed_up(generator, load, self._window_s)
@@ -217,6 +218,8 @@ def _warmed_up(generator: SliceGenerator, load: Load, slice_s: float) -> tuple[S
     A long drain ends the warm-up. Returns how the throughput settled, or ``None`` if the time was fixed. Also returns the reports of the
     last ``LAST_WINDOWS`` windows. There are none if the target ended or had no warm-up.
     """
+    from httpbench.stats.steady import is_warm
+
     reports: list[SliceReport] = []
 
     def warm_up(duration_s: float) -> bool:

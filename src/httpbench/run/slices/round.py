@@ -13,8 +13,7 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
-
-import psutil
+from typing import TYPE_CHECKING
 
 from httpbench.model import Trial, TrialPlan
 from httpbench.run.interrupt import uninterrupted
@@ -22,11 +21,13 @@ from httpbench.run.observer import Observer
 from httpbench.run.slices.member import Member
 from httpbench.run.slices.order import cycles
 from httpbench.run.slices.quiet import wait_until_quiet
-from httpbench.run.slices.recorder import Recorder
 from httpbench.run.slices.started import SharedBackend
 from httpbench.run.trial.frame import kept_to
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.stats.slices import are_too_short
+
+if TYPE_CHECKING:
+    from httpbench.run.slices.recorder import Recorder
 
 MEMORY_LEFT_MIN = 0.2
 """Minimum share of the machine's memory that must be available before another target starts."""
@@ -86,8 +87,7 @@ def make_round(
                     keep(whole(member.inputs_without_turns))
                     continue
                 members.append(member)
-                memory = psutil.virtual_memory()
-                if memory.available < MEMORY_LEFT_MIN * memory.total:
+                if _is_memory_short():
                     break
             if members:
                 _take_turns(members, observer, accepts_disturbed=inputs.accepts_disturbed)
@@ -108,6 +108,14 @@ def make_round(
                         keep(member.conclude())
             raise
     return made
+
+
+def _is_memory_short() -> bool:
+    """Return whether too little memory is available to start another target."""
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return bool(memory.available < MEMORY_LEFT_MIN * memory.total)
 
 
 def _take_turns(members: Sequence[Member], observer: Observer, *, accepts_disturbed: bool) -> None:

@@ -17,14 +17,13 @@ from types import TracebackType
 from typing import Self
 
 from httpbench.errors import ProfileError
-from httpbench.host.commands import capture
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.model import Cores
 from httpbench.profile import Perf, Profilers, PySpy, ShellCommand, folded, has_frame_pointers, is_python, stacks_of
 from httpbench.run.trial.running import RunningTarget
 
 START_LIMIT_S = 20.0
-"""Maximum time for a profiler to attach to a target, in seconds."""
+"""Maximum time for a profiler to attach to a target or to follow an order, in seconds."""
 END_LIMIT_S = 60.0
 """Maximum time for a profiler to write its samples, in seconds."""
 READ_LIMIT_S = 600.0
@@ -56,7 +55,7 @@ def sampling(profilers: Profilers, running: RunningTarget, scratch: Path, cores:
 
 
 class Sampling(ABC):
-    """A profiler of one target, which is started anew for each slice.
+    """A profiler of one target.
 
     As a context manager, it ends everything that it started. All methods raise :class:`ProfileError`.
     """
@@ -96,21 +95,21 @@ class Sampling(ABC):
         """Return the stacks of each slice. The target must still be running."""
 
     def _wait(self, tree: ProcessTree, is_ready: Callable[[], bool]) -> None:
-        """Wait until a profiler samples the target."""
+        """Wait until a profiler has begun or ended to sample the target."""
         deadline = time.monotonic() + START_LIMIT_S
         while not is_ready():
             if tree.exits():
                 raise self._failed("could not sample the target")
             if time.monotonic() > deadline:
-                raise self._failed(f"did not attach within {START_LIMIT_S:g} s")
+                raise self._failed(f"did not respond within {START_LIMIT_S:g} s")
             time.sleep(POLL_S)
 
-    def _wait_for_end(self, tree: ProcessTree) -> None:
-        """Wait until all commands have ended. Raises :class:`ProfileError` if one failed or takes too long."""
-        deadline = time.monotonic() + END_LIMIT_S
+    def _wait_for_end(self, tree: ProcessTree, limit_s: float = END_LIMIT_S) -> None:
+        """Wait until all commands have ended. Raises :class:`ProfileError` if one failed or takes longer than ``limit_s`` seconds."""
+        deadline = time.monotonic() + limit_s
         while len(exits := tree.exits()) < len(tree.pids):
             if time.monotonic() > deadline:
-                raise self._failed(f"did not end within {END_LIMIT_S:g} s after its slice")
+                raise self._failed(f"did not end within {limit_s:g} s after its slices")
             time.sleep(POLL_S)
         if failed := next((each for each in exits if each.code), None):
             raise self._failed(f"failed ({failed})")
@@ -125,13 +124,15 @@ class Sampling(ABC):
 
 
 class PerfSampling(Sampling):
-    """perf. Functions are named at the end, because some runtimes name theirs only then."""
+    """perf, started once, which samples during slices. Functions are named at the end, because some runtimes name theirs only then."""
 
     def __init__(self, perf: Perf, running: RunningTarget, scratch: Path, cpus: tuple[int, ...]):
         super().__init__(perf.name, scratch, cpus)
         self._perf, self._running = perf, running
         self._by_frame_pointers = any(map(has_frame_pointers, running.pids()))
-        self._recorded: list[Path] = []
+        self._data = scratch / "samples"
+        self._tree: ProcessTree | None = None
+        self._slices: list[tuple[float, float]] = []
 
     @property
     def sees_kernel(self) -> bool:
@@ -142,29 +143,43 @@ class PerfSampling(Sampling):
         return self._perf.rate_hz
 
     def begin(self, seconds: float) -> None:
-        pids, data = self._running.pids(), self._scratch / f"slice-{len(self._recorded)}"
-        orders, answers = (self._pipe(data.with_suffix(suffix)) for suffix in (".orders", ".answers"))
-        argv = self._perf.record(pids, data, orders.path, answers.path, by_frame_pointers=self._by_frame_pointers)
-        tree = self._tree = self._started([argv], self._log)
-        os.write(orders.descriptor, b"enable\n")
-        self._wait(tree, lambda: bool(select.select([answers.descriptor], [], [], POLL_S)[0]))
-        self._recorded.append(data)
+        if self._tree is None:
+            self._orders, self._answers = self._pipe("orders"), self._pipe("answers")
+            pids, pipes = self._running.pids(), (self._orders.path, self._answers.path)
+            argv = self._perf.record(pids, self._data, *pipes, by_frame_pointers=self._by_frame_pointers)
+            self._tree = self._started([argv], self._log)
+        self._begin_s = time.monotonic()
+        self._order("enable", self._tree)
 
     def end(self) -> None:
-        self._tree.stop(END_LIMIT_S)
-        self._stack.close()
+        assert self._tree is not None, "the slice has begun"
+        self._order("disable", self._tree, may_have_ended=True)  # with the target
+        self._slices.append((self._begin_s, time.monotonic()))
 
     def stacks(self) -> list[dict[str, int]]:
-        return list(map(self._read, self._recorded))
+        if self._tree is None:
+            return []
+        self._tree.stop(END_LIMIT_S)
+        named = self._scratch / "named"
+        self._wait_for_end(self._started([self._perf.script(self._data)], named), READ_LIMIT_S)
+        with named.open(errors="replace") as lines:
+            return stacks_of(lines, self._slices)
 
-    def _read(self, data: Path) -> dict[str, int]:
-        read = capture(self._perf.script(data), READ_LIMIT_S)
-        if read is None or read.returncode != 0:
-            raise ProfileError("perf cannot read its own samples", log_tail=read.stderr.strip() if read else tail(self._log))
-        return stacks_of(read.stdout.splitlines())
+    def _order(self, order: str, tree: ProcessTree, *, may_have_ended: bool = False) -> None:
+        """Give perf an order, and wait until it has carried it out."""
 
-    def _pipe(self, path: Path) -> _Pipe:
+        def is_done() -> bool:
+            has_answered = bool(select.select([self._answers.descriptor], [], [], POLL_S)[0])
+            if has_answered:
+                os.read(self._answers.descriptor, select.PIPE_BUF)
+            return has_answered or (may_have_ended and bool(tree.exits()))
+
+        os.write(self._orders.descriptor, f"{order}\n".encode())
+        self._wait(tree, is_done)
+
+    def _pipe(self, name: str) -> _Pipe:
         """Make a named pipe, and open it for reading and writing, because opening it for one of them would wait for perf."""
+        path = self._scratch / name
         os.mkfifo(path)
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         self._stack.callback(os.close, descriptor)
@@ -172,7 +187,7 @@ class PerfSampling(Sampling):
 
 
 class PySpySampling(Sampling):
-    """py-spy, once for each copy of a target."""
+    """py-spy, once for each copy of a target and each slice."""
 
     def __init__(self, py_spy: PySpy, pids: Sequence[int], scratch: Path, cpus: tuple[int, ...]):
         super().__init__(py_spy.name, scratch, cpus)

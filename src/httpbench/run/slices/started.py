@@ -12,9 +12,7 @@ from httpbench.errors import HttpbenchError
 from httpbench.host.scratch import scratch_folder
 from httpbench.model import Kind, Trial, TrialPlan
 from httpbench.run.load.meters import Subject
-from httpbench.run.proxy.backend import in_front_of, started_backend, with_backend
 from httpbench.run.proxy.handled import QUERY, Handled, handled_by
-from httpbench.run.proxy.trial import BASELINE, as_baseline, baseline_transport, direct
 from httpbench.run.trial.inputs import TrialInputs
 from httpbench.run.trial.running import RunningTarget
 from httpbench.run.trial.start import start
@@ -37,6 +35,8 @@ class SharedBackend:
         if self._error is not None:
             raise self._error
         if self._running is None:
+            from httpbench.run.proxy.backend import started_backend
+
             scratch = self._stack.enter_context(scratch_folder())
             starting = started_backend(inputs.backend, inputs.workload, scratch, inputs.start_limit_s, inputs.address)
             try:
@@ -84,7 +84,11 @@ def started(inputs: TrialInputs, scratch: Path, backend: SharedBackend) -> Itera
         inputs = replace(inputs, workload=inputs.workload.of(inputs.target))
         with start(inputs.target, planned.scaling, inputs.workload, inputs.place(scratch)) as running:
             yield inputs, Subject(running, planned.cores)
-    elif inputs.target.id == BASELINE.id:
+        return
+    from httpbench.run.proxy.backend import in_front_of
+    from httpbench.run.proxy.trial import BASELINE, direct
+
+    if inputs.target.id == BASELINE.id:
         inputs = direct(inputs)
         with _directly_loaded(inputs, scratch, backend) as running:
             yield inputs, Subject(running, inputs.plan.cores)
@@ -97,6 +101,9 @@ def started(inputs: TrialInputs, scratch: Path, backend: SharedBackend) -> Itera
 @contextmanager
 def _directly_loaded(inputs: TrialInputs, scratch: Path, backend: SharedBackend) -> Iterator[RunningTarget]:
     """Yield the backend that all proxies share or, if the load isn't plain HTTP/1.1, another backend that serves such requests."""
+    from httpbench.run.proxy.backend import started_backend
+    from httpbench.run.proxy.trial import baseline_transport
+
     transport = baseline_transport(inputs)
     if transport == http.PLAIN:
         yield backend.running(inputs)
@@ -117,6 +124,9 @@ def finished(trial: Trial, inputs: TrialInputs, planned: TrialPlan, handled: Han
     """
     if inputs.target.kind is Kind.SERVER:
         return trial
+    from httpbench.run.proxy.backend import with_backend
+    from httpbench.run.proxy.trial import BASELINE, as_baseline
+
     if inputs.target.id == BASELINE.id:
         return as_baseline(trial, planned)
     return with_backend(trial, inputs.target.mode, handled.so_far, handled.backend.death())

@@ -20,7 +20,6 @@ from httpbench.errors import LoadError, StartError
 from httpbench.isolate import Command, Container, ProcessTree, tail
 from httpbench.load import FirstResponse, Job, Native
 from httpbench.model import Measurement, Startup, Trust, Usage
-from httpbench.stats.steady import steady_after_s
 
 WINDOW_S = 0.1
 """Length of the windows of a load that show when a server's throughput has reached its final level, in seconds."""
@@ -49,6 +48,8 @@ class Started:
 
     def startup(self, measurement: Measurement | None, rested: Usage | None, installed_bytes: int | None) -> Startup:
         """Return how the server started, with what was measured later. ``rested`` is its usage of memory after the load and the rest."""
+        from httpbench.stats.steady import steady_after_s
+
         return Startup(
             ready_s=self.ready_s,
             first_us=self.first_us,

@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from httpbench import probe
 from httpbench.databases import UPDATE
 from httpbench.load import Job, Progress
 from httpbench.model import Commands, Probed, Settling, Startup, Trial, Trust, Workload
 from httpbench.run.builds.installed import installed_bytes
-from httpbench.run.database.running import RunningDatabase
 from httpbench.run.load.generator import Report, UnderLoad, run_generator
 from httpbench.run.load.meters import Subject
 from httpbench.run.load.quiet import polling_threads, polling_threads_again
@@ -26,6 +25,9 @@ from httpbench.run.trial.verdict import criteria_of, incidents_of
 from httpbench.sample import Current, accept_queue
 from httpbench.stats import failover
 from httpbench.stats.verdict import UNJUDGED, judged
+
+if TYPE_CHECKING:
+    from httpbench.run.database.running import RunningDatabase
 
 PROBE_LIMIT_S = 0.8
 """Time limit for a probe, in seconds. Most probes take 0.3 s."""
@@ -169,4 +171,6 @@ def probed(running: RunningTarget, workload: Workload, begin_s: float, limit_s: 
     effects of the probe can't affect the results.
     """
     age_s = time.monotonic() - begin_s
+    from httpbench import probe
+
     return probe.observe(running.server(workload), running.response, age_s, limit_s)

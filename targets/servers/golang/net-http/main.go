@@ -1,5 +1,5 @@
-// Command server starts the standard library's server with ServeMux and no other options. GOMAXPROCS limits the cores it uses, and
-// DATABASE_URL is the address of its database.
+// Command server starts the standard library's server with ServeMux and no other options. GOMAXPROCS limits the cores it uses. With the
+// build tag database, it queries the database at DATABASE_URL.
 package main
 
 import (
@@ -8,7 +8,6 @@ import (
 	"io"
 	"log"
 	"net/http"
-	"os"
 )
 
 func hello(w http.ResponseWriter, _ *http.Request) {
@@ -47,17 +46,7 @@ func main() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", hello)
 	mux.HandleFunc("GET /json", helloJSON)
-	if url := os.Getenv("DATABASE_URL"); url != "" {
-		tables, err := openTables(url)
-		if err != nil {
-			log.Fatal(err)
-		}
-		mux.HandleFunc("GET /db", tables.db)
-		mux.HandleFunc("GET /queries", tables.queries)
-		mux.HandleFunc("GET /updates", tables.updates)
-		mux.HandleFunc("GET /fortunes", tables.fortunes)
-		mux.HandleFunc("GET /cached-queries", tables.cachedQueries)
-	}
+	addTables(mux)
 	if *cert != "" {
 		log.Fatal(http.ListenAndServeTLS(*address, *cert, *key, mux))
 	}

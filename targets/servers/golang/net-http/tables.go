@@ -1,3 +1,5 @@
+//go:build database
+
 // This file serves the tests of the tables World and Fortune, through a pgx pool with default settings.
 
 package main
@@ -6,8 +8,10 @@ import (
 	"cmp"
 	"context"
 	"html/template"
+	"log"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 
@@ -40,6 +44,18 @@ var page = template.Must(template.New("fortunes").Parse(`<!doctype html><html><h
 type tables struct {
 	pool  *pgxpool.Pool
 	cache map[int32]world
+}
+
+func addTables(mux *http.ServeMux) {
+	tables, err := openTables(os.Getenv("DATABASE_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux.HandleFunc("GET /db", tables.db)
+	mux.HandleFunc("GET /queries", tables.queries)
+	mux.HandleFunc("GET /updates", tables.updates)
+	mux.HandleFunc("GET /fortunes", tables.fortunes)
+	mux.HandleFunc("GET /cached-queries", tables.cachedQueries)
 }
 
 func openTables(url string) (*tables, error) {

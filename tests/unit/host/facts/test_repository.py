@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,17 @@ def test_a_commit_has_its_author_date_and_subject(folder: Path) -> None:
     found = Repository.around(folder).commit("HEAD")
     assert (found.id, found.subject, found.author) == (name, "Write a", "Grace <grace@example.test>")
     assert found.date == "2026-01-02T03:04:05+01:00"
+
+
+@pytest.mark.parametrize("written", ["253402300800 +0000", "1700000000 +051812", "1700000000 -9999", "99999999999999999 +0000", "x +0000"])
+def test_a_commit_with_an_odd_date_has_an_unknown_date(folder: Path, written: str) -> None:
+    commit(folder, "a")
+    head, _, message = git(folder, "cat-file", "commit", "HEAD").partition("\n\n")
+    (folder / "odd").write_text(re.sub(r"(?m)^(author .*>) .*$", rf"\1 {written}", head) + f"\n\n{message}\n")
+    odd = git(folder, "hash-object", "-t", "commit", "-w", "--literally", "odd")
+    found = Repository.around(folder).commit(odd)
+    assert found.id == odd
+    assert found.date is None or datetime.fromisoformat(found.date).tzinfo
 
 
 def test_commits_come_oldest_first_without_the_good_one(folder: Path) -> None:

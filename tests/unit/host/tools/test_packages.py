@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from httpbench.errors import RequirementError
-from httpbench.host import packages
+from httpbench.host.tools import packages
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (lists / "deb_Packages").touch()
     monkeypatch.setattr(requirements, "PACKAGE_LISTS", lists)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    requirements._candidates.cache_clear()
+    requirements.candidates.clear()
     return tmp_path
 
 
@@ -35,7 +35,8 @@ def as_user(monkeypatch: pytest.MonkeyPatch, uid: int) -> None:
 
 
 def candidate(folder: Path, version: str) -> None:
-    program(folder, "apt-cache", f"printf '%s:\\n  Installed: (none)\\n  Candidate: {version}\\n  Version table:\\n' $2")
+    shown = f"  Installed: (none)\\n  Candidate: {version}\\n  Version table:\\n     {version} 500\\n"
+    program(folder, "apt-cache", f"echo x >> {folder}/runs; shift 2; for name; do printf '%s:\\n{shown}' $name; done")
 
 
 def test_a_program_that_is_new_enough_meets_the_requirement(bin_folder: Path) -> None:
@@ -134,6 +135,18 @@ def test_a_program_is_run_once(bin_folder: Path) -> None:
     program(bin_folder, "counted", f"echo x >> {bin_folder}/runs; echo 1.0")
     needed = Requirement(program="counted", install=INSTALL)
     assert check(needed) == check(needed)
+    assert (bin_folder / "runs").read_text() == "x\n"
+
+
+def test_apt_is_asked_once_about_all_packages(bin_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    candidate(bin_folder, "1:1.30.0-2")
+    as_user(monkeypatch, 0)
+    program(bin_folder, "frobc", "echo 1.0")
+    found = check_all([Requirement(program=name, apt=(f"{name}-dev", "lib"), install=INSTALL) for name in ("no-frob", "frobc", "no-grob")])
+    assert [outcome.fix for outcome in found if isinstance(outcome, Unmet)] == [
+        "apt-get install no-frob-dev lib",
+        "apt-get install no-grob-dev lib",
+    ]
     assert (bin_folder / "runs").read_text() == "x\n"
 
 

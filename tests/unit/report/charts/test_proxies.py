@@ -12,6 +12,7 @@ from httpbench.model import Interval, Kind, Load, Run, Sample, Step, Table, Tria
 from httpbench.report import charts
 from httpbench.report.charts import check_charts, write_charts
 from httpbench.report.charts.run import of_run
+from httpbench.report.charts.theme import inline_svg
 from httpbench.run.proxy.trial import BASELINE
 from tests.factories import make_distribution, make_measurement, make_plan, make_run, make_target, make_trial, make_usage
 
@@ -58,6 +59,7 @@ def run_of(trials: list[Trial]) -> Run:
         (Load(connections=8), {"throughput", "usage-over-time", "overhead"}),
     ],
 )
+@pytest.mark.slow
 def test_every_chart_is_written_in_both_themes_and_formats(load: Load, names: set[str], tmp_path: Path) -> None:
     trials = [trial(name, round_, us, load) for round_ in range(3) for name, us in ((BASELINE.id, 100.0), ("proxy:c/haproxy", 150.0))]
     paths = write_charts(run_of(trials), trials, tmp_path / "charts")
@@ -82,12 +84,13 @@ def test_the_first_chart_shows_what_proxies_add(load: Load) -> None:
 
 
 @pytest.mark.parametrize("samples", [0, 1, 2, 5])
-def test_trials_shorter_than_a_second_are_drawn(samples: int, tmp_path: Path) -> None:
+def test_trials_shorter_than_a_second_are_drawn(samples: int) -> None:
     short = Load(connections=8, duration_s=0.5)
     trials = [trial(name, 0, 100.0, short, samples) for name in (BASELINE.id, "proxy:c/haproxy")]
-    names = {path.name.partition("-plaintext")[0] for path in write_charts(run_of(trials), trials, tmp_path)}
-    assert "throughput" in names
-    assert ("usage-over-time" in names) == (samples >= 3)
+    drawn = {name.partition("-plaintext")[0]: inline_svg(drawing) for name, drawing in of_run(run_of(trials), trials).items()}
+    assert "throughput" in drawn
+    assert all(svg.startswith("<svg") for svg in drawn.values())
+    assert ("usage-over-time" in drawn) == (samples >= 3)
 
 
 def test_the_tail_of_each_step_is_drawn() -> None:

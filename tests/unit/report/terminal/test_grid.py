@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from httpbench.report.terminal.grid import BAR_MAX, BAR_MIN, NAME_MIN, Cells, bar, brief_names, fit, shortened
-from httpbench.report.words.columns import ALWAYS
+from httpbench.report.words import ALWAYS
 
 NAMES = ["python/gunicorn-meinheld", "golang/fasthttp"]
 

@@ -12,7 +12,7 @@ import pytest
 from httpbench.errors import BuildError
 from httpbench.host import inherited
 from httpbench.isolate import engine, labels
-from httpbench.model import ContainerRecipe, Engine, Isolation, Target
+from httpbench.model import Build, ContainerRecipe, Engine, Feature, Isolation, Target
 from httpbench.run.builds import image
 from httpbench.run.builds.states import State, state_of
 from tests.factories import make_target
@@ -55,6 +55,20 @@ def test_the_image_name_depends_only_on_sources_and_recipe(target: Target) -> No
     assert image.image_of(other) != first
     (folder / "server").write_text("two")
     assert image.image_of(target) != first
+
+
+def test_each_set_of_features_has_its_own_image(target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = Build(commands=(("make", "{features}"),), features=(Feature.TLS,))
+    plain = target.model_copy(update={"build": build})
+    tls = plain.model_copy(update={"features": (Feature.TLS,)})
+    for identify in (image.image_of, image.log_of, image._owner):
+        assert identify(plain) != identify(tls)
+    assert "FEATURES=tls" in image.build_command(tls, "name:tag")
+    assert "FEATURES=" in image.build_command(plain, "name:tag")
+    docker(tmp_path, monkeypatch, "")
+    with pytest.raises(BuildError, match="its Dockerfile ignores its optional features") as error:
+        image.build_image(tls, Event())
+    assert error.value.hint == f"write ARG FEATURES= and use it in {target.folder}/Dockerfile"
 
 
 def test_the_users_own_image_keeps_its_name(target: Target) -> None:

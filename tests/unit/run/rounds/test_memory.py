@@ -30,7 +30,7 @@ from tests.made_runs import make_servers_run
 
 TARGET = "c/epoll/level"
 CORES = APART.model_copy(update={"harness": (0,)})
-FIRST, LAST = 20, 120
+FIRST, LAST = 20, 70
 """Numbers of the trials between which memory is measured. Caches fill up during the first trials."""
 SLICES = 60
 DISTURBED = make_disturbed().verdict.model_copy(update={"is_accepted": True})

@@ -54,7 +54,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[Start]:
             raise StartError("ended before it responded")
         yield RunningTarget(None, "127.0.0.1", 1, response, scratch / "log")
 
-    monkeypatch.setattr(started, "started_backend", start)
+    monkeypatch.setattr("httpbench.run.proxy.backend.started_backend", start)
     return found
 
 

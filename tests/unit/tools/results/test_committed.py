@@ -9,18 +9,18 @@ import pytest
 from httpbench.analysis.compared import ahead, ranking
 from httpbench.analysis.groups import groups
 from httpbench.paths import root
-from httpbench.report.data.read_json import read_export
+from tests.committed import FOLDERS, results
 from tools.results.analysis import MARK, analysis_page
-from tools.results.folder import ANALYSIS, CHARTS, DATA, SKIPPED, TABLE, table_page
+from tools.results.folder import ANALYSIS, CHARTS, SKIPPED, TABLE, table_page
 from tools.results.hand_written import stale_pages
 from tools.results.pages import PUBLISHED
 
-FOLDERS = sorted(path.parent for path in (root() / "results").glob(f"*/*/{DATA}"))
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_pages_follow_from_the_data(folder: Path) -> None:
-    run, trials = read_export(folder / DATA)
+    run, trials = results(folder)
     skipped = (folder / SKIPPED).read_text(encoding="utf-8").splitlines() if (folder / SKIPPED).exists() else []
     charts = CHARTS if (folder / CHARTS[0]).exists() else ()
     table, analysis = ((folder / name).read_text(encoding="utf-8") for name in (TABLE, ANALYSIS))
@@ -36,7 +36,7 @@ def test_hand_written_parts_quote_figures_of_their_runs() -> None:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_every_rank_agrees_with_every_comparison(folder: Path) -> None:
     """A row's range of ranks excludes exactly the places of the rows that a sentence would call faster or slower."""
-    for group in groups(*read_export(folder / DATA)):
+    for group in groups(*results(folder)):
         places = ranking(group)
         rows = [row for row in group.rows if row.target.id in places]
         best, worst = dict.fromkeys(places, 1), dict.fromkeys(places, len(places))

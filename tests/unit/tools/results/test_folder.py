@@ -13,6 +13,8 @@ from httpbench.report.html import render_html
 from tests.factories import make_mixed_run
 from tools.results.folder import rewrite, write_folder
 
+pytestmark = pytest.mark.slow
+
 FILES = {"analysis.md", "chart-dark.svg", "chart-light.svg", "report.html", "run.json.zst", "table.md"}
 
 

@@ -1,4 +1,4 @@
-//! Access to the tables World and Fortune through a deadpool pool of tokio-postgres connections.
+//! Access to the tables World and Fortune through a deadpool pool of tokio-postgres connections, one pool per thread.
 
 use actix_web::error::ErrorInternalServerError;
 use actix_web::{HttpResponse, Result, web};
@@ -8,6 +8,8 @@ use futures_util::future::try_join_all;
 use rand::random_range;
 use serde::Serialize;
 use std::collections::HashMap;
+use std::env;
+use std::error::Error;
 use tokio_postgres::NoTls;
 
 use crate::ok;
@@ -18,7 +20,7 @@ const SELECT_ROW: &str = "SELECT id, randomnumber FROM world WHERE id = $1";
 const UPDATE_ROW: &str = "UPDATE world SET randomnumber = $2 WHERE id = $1";
 
 /// The random number of each row of World by the row's id, for the test that allows caching.
-pub type Cache = HashMap<i32, i32>;
+type Cache = HashMap<i32, i32>;
 
 #[derive(Serialize)]
 struct World {
@@ -51,22 +53,37 @@ struct Queries {
     count: String,
 }
 
-pub fn configure(app: &mut web::ServiceConfig, url: &str, cache: web::Data<Cache>) {
-    app.app_data(web::Data::new(pool(url)))
-        .app_data(cache)
-        .service(web::resource("/db").get(db).head(db))
-        .service(web::resource("/queries").get(queries).head(queries))
-        .service(web::resource("/updates").get(updates).head(updates))
-        .service(web::resource("/fortunes").get(fortunes).head(fortunes))
-        .service(web::resource("/cached-queries").get(cached).head(cached));
+/// The database at `DATABASE_URL`, with the rows that the test of caching reads from memory.
+#[derive(Clone)]
+pub struct Tables {
+    url: String,
+    cache: web::Data<Cache>,
 }
 
-pub async fn cache(url: &str) -> std::result::Result<Cache, Box<dyn std::error::Error>> {
-    let client = pool(url).get().await?;
-    let rows = client
-        .query("SELECT id, randomnumber FROM world", &[])
-        .await?;
-    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+impl Tables {
+    /// Connects to the database and reads the rows to cache.
+    pub async fn from_env() -> std::result::Result<Self, Box<dyn Error>> {
+        let url = env::var("DATABASE_URL")?;
+        let client = pool(&url).get().await?;
+        let rows = client
+            .query("SELECT id, randomnumber FROM world", &[])
+            .await?;
+        let cache: Cache = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+        Ok(Self {
+            url,
+            cache: web::Data::new(cache),
+        })
+    }
+
+    pub fn configure(&self, app: &mut web::ServiceConfig) {
+        app.app_data(web::Data::new(pool(&self.url)))
+            .app_data(self.cache.clone())
+            .service(web::resource("/db").get(db).head(db))
+            .service(web::resource("/queries").get(queries).head(queries))
+            .service(web::resource("/updates").get(updates).head(updates))
+            .service(web::resource("/fortunes").get(fortunes).head(fortunes))
+            .service(web::resource("/cached-queries").get(cached).head(cached));
+    }
 }
 
 fn pool(url: &str) -> Pool {

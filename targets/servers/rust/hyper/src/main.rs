@@ -1,10 +1,12 @@
 //! A server that uses hyper 1 on tokio, with one service function, one task per connection and `WORKERS` threads.
 //! hyper adds the Date header. It sends the answers to pipelined requests together only if `pipeline_flush` is set.
-//! With a certificate and its key, the server uses HTTPS through tokio-rustls, and HTTP/2 with clients that select it by ALPN.
+//! With a certificate and its key, the server uses HTTPS, if it is built with the feature `tls`.
+
+#[cfg(feature = "tls")]
+mod tls;
 
 use std::convert::Infallible;
 use std::env;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -13,14 +15,9 @@ use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, SERVER};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto;
+use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -63,39 +60,23 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
     Ok(response)
 }
 
-fn tls_acceptor(cert: &str, key: &str) -> Result<TlsAcceptor, Error> {
-    let certs = CertificateDer::pem_file_iter(cert)?.collect::<Result<_, _>>()?;
-    let key = PrivateKeyDer::from_pem_file(key)?;
-    let mut config = ServerConfig::builder()
-        .with_no_client_auth()
-        .with_single_cert(certs, key)?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
-}
-
-async fn serve_tls(stream: TcpStream, acceptor: TlsAcceptor) -> Result<(), Error> {
-    let stream = acceptor.accept(stream).await?;
-    auto::Builder::new(TokioExecutor::new())
-        .http1()
-        .pipeline_flush(true)
-        .serve_connection(TokioIo::new(stream), service_fn(answer))
-        .await
-}
-
-async fn serve(address: String, acceptor: Option<TlsAcceptor>) -> Result<(), Error> {
-    let listener = TcpListener::bind(address).await?;
+/// Returns the next connection that can be used.
+async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
         // Accepting fails if the client is gone already, or if there are no free descriptors until another connection closes.
         let Ok((stream, _)) = listener.accept().await else {
             continue;
         };
-        if stream.set_nodelay(true).is_err() {
-            continue; // the client has reset the connection already
+        if stream.set_nodelay(true).is_ok() {
+            return stream; // otherwise, the client has reset the connection already
         }
-        if let Some(acceptor) = &acceptor {
-            tokio::spawn(serve_tls(stream, acceptor.clone()));
-            continue;
-        }
+    }
+}
+
+async fn serve(address: String) -> Result<(), Error> {
+    let listener = TcpListener::bind(address).await?;
+    loop {
+        let stream = accept(&listener).await;
         tokio::spawn(
             http1::Builder::new()
                 .pipeline_flush(true)
@@ -109,10 +90,7 @@ fn main() -> Result<(), Error> {
     let address = args
         .next()
         .expect("usage: WORKERS=n server HOST:PORT [CERT KEY]");
-    let acceptor = match (args.next(), args.next()) {
-        (Some(cert), Some(key)) => Some(tls_acceptor(&cert, &key)?),
-        _ => None,
-    };
+    let certificate = args.next().zip(args.next());
     let workers = env::var("WORKERS")
         .ok()
         .and_then(|n| n.parse().ok())
@@ -123,8 +101,14 @@ fn main() -> Result<(), Error> {
         .build()?;
     // Spawn the accept loop, so that it runs on a worker thread instead of the main thread.
     runtime.block_on(async {
-        tokio::spawn(serve(address, acceptor))
-            .await
-            .expect("the accept loop does not panic")
+        match certificate {
+            None => tokio::spawn(serve(address)),
+            #[cfg(feature = "tls")]
+            Some((cert, key)) => tokio::spawn(tls::serve(address, tls::acceptor(&cert, &key)?)),
+            #[cfg(not(feature = "tls"))]
+            Some(_) => panic!("HTTPS requires the feature tls"),
+        }
+        .await
+        .expect("the accept loop does not panic")
     })
 }

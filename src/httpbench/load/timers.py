@@ -14,7 +14,7 @@ from pathlib import Path
 from httpbench.errors import LoadError
 from httpbench.load import programs
 from httpbench.load.adapters import ReportPart, parsed
-from httpbench.load.tool import Tool
+from httpbench.load.tools import Tool
 from httpbench.model import Requirement, Timing
 
 PROGRAM = "httpbench-timer"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from httpbench.cli.exit_codes import ExitCode
-from httpbench.cli.measure import exit_code
+from httpbench.cli.results import exit_code
 from httpbench.model import Trial, Verdict, VerdictKind
 from httpbench.run import Outcome
 from tests.factories import make_disturbed, make_plan, make_run, make_trial

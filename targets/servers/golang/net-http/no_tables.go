@@ -1,0 +1,7 @@
+//go:build !database
+
+package main
+
+import "net/http"
+
+func addTables(*http.ServeMux) {}

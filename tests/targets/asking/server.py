@@ -18,7 +18,7 @@ HOST, PORT, WAY = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 URL = os.environ.get("DATABASE_URL", "")
 PSQL = ("psql", "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--set=ON_ERROR_STOP=1")
 END = "-- end of the rows"
-BUSY = "SELECT count(*) FROM generate_series(1, 30000) AS n WHERE n < 0"  # takes the database a few milliseconds
+BUSY = "SELECT count(*) FROM generate_series(1, 300000) AS n WHERE n < 0"  # takes the database tens of milliseconds, so that it has always more to do
 Row = tuple[int, int]  # id and random number
 ADDED = (0, "Additional fortune added at request time.")
 kept: dict[int, int] = {}  # cached by the cheating modes

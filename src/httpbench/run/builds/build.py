@@ -75,6 +75,14 @@ def build_folder(target: Target) -> Path:
     return cache_folder() / "builds" / f"{target.kind}-{target.language}-{target.framework}-{key}"
 
 
+def _compiled_crates() -> Path:
+    """Return the folder in which cargo keeps compiled dependencies, which all targets share. Cargo before 1.91 ignores it.
+
+    A build with other features compiles only the crates that differ. Go's cache of compiled packages does the same.
+    """
+    return cache_folder() / "builds" / "crates"
+
+
 def log_of(target: Target) -> Path:
     """Return the path of the log of the target's last build."""
     return beside(build_folder(target), ".log")
@@ -169,7 +177,7 @@ def _run_commands(target: Target, folder: Path, cancelled: Event) -> None:
     for argv in target.recipe.commands:
         with log.open("a") as file:
             file.write(f"$ {' '.join(argv)}\n")
-        env = {**inherited.for_builds(), **target.build.env}
+        env = {**inherited.for_builds(), "CARGO_BUILD_BUILD_DIR": str(_compiled_crates()), **target.build.env}
         run_logged(Command(argv, folder, env), log, deadline, target.build.timeout_s, cancelled, "its build", f": {' '.join(argv)}")
     if missing := _missing_artifacts(target, folder):
         raise BuildError(f"its build succeeded but did not create {', '.join(missing)}", log_tail=tail(log))
@@ -197,7 +205,8 @@ def run_logged(command: Command, log: Path, deadline: float, limit_s: float, can
 
 def _without_its_files(folder: Path, error: BuildError) -> BuildError:
     """Delete the files of a build that filled the disk, to leave space for other builds and for results. Return the error to report."""
-    shutil.rmtree(folder, ignore_errors=True)
+    for each in (folder, _compiled_crates()):
+        shutil.rmtree(each, ignore_errors=True)
     folder.mkdir()
     hint = "free some space, or set the environment variable XDG_CACHE_HOME to build on another disk"
     return BuildError("the disk was full when its build failed, so its files were deleted", hint=hint, log_tail=error.log_tail)

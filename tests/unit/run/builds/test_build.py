@@ -181,3 +181,9 @@ def test_a_build_that_fills_the_disk_is_deleted(sources: Path) -> None:
     assert not (state.folder / "object.o").exists()
     assert state.failure is not None
     assert state.failure.message == caught.value.message
+
+
+def test_all_builds_share_compiled_crates(sources: Path, tmp_path: Path) -> None:
+    shown = [build.build(target(sources, f"echo $CARGO_BUILD_BUILD_DIR {name} >server"), Event()).folder / "server" for name in "ab"]
+    assert shown[0] != shown[1]
+    assert {path.read_text().split()[0] for path in shown} == {str(tmp_path / "cache" / "httpbench" / "builds" / "crates")}

@@ -1,7 +1,7 @@
 # make bench      install everything, then run a short benchmark of built-in servers
 # make test-unit  run the unit tests
 # make test       install the requirements, then run all checks except those of test-all
-# make test-all   run the remaining checks: prose, other targets, the installed package, and tests that judge measurements
+# make test-all   run the remaining checks: other targets, the installed package, and tests that judge measurements
 # make verify-all build and verify all targets; test-all verifies those that changed and an eighth of the others
 # make faults     cause each fault and attack in docs/reliability.md and print the measured tables
 # make results    measure each suite that this machine can run, and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
@@ -19,12 +19,11 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link portable precise checks \
-	first load chosen toolchains targets vale actionlint prose python rust clean help wheel dist image shell single multi all
+.PHONY: bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link portable checks \
+	first load chosen toolchains targets actionlint python rust clean help wheel dist image shell single multi all
 
 VENV := .venv
 BIN := $(VENV)/bin
-VALE := target/tools/vale
 ACTIONLINT := target/tools/actionlint
 GENERATORS := $(addprefix --load-generator ,wrk hey h2load autocannon hyperfine)
 FIRST = $(shell cat tests/contract/first.txt)
@@ -36,7 +35,6 @@ USED := golang/net-http node/cluster
 RUST_TESTS := $(filter-out timing,$(notdir $(basename $(wildcard crates/*/tests/*.rs)) $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 # Clippy checks what it compiles for the tests, so that nothing is compiled twice. It separates its arguments in its own way.
 LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
-PROSE := README.md CHANGELOG.md CODE_OF_CONDUCT.md CONTRIBUTING.md SECURITY.md docs crates/loadgen/README.md targets/README.md
 PYTHON ?= $(shell scripts/find-python)
 PROGRAMS := httpbench-loadgen httpbench-reference httpbench-timer
 BUILT := $(PROGRAMS:%=target/release/%)
@@ -84,9 +82,9 @@ test:
 # Failed builds are listed, and tests decide which targets must build. A busy machine can disturb a test, so a failed test gets another
 # attempt. Tests marked "alone" judge measurements, so they run one at a time and get up to three attempts. Every failed attempt is listed.
 test-all:
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync installed portable precise prose targets test-programs
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync installed portable targets test-programs
 	$(LINTED) cargo test --locked --quiet --test hostile_servers -- --ignored
-	cargo precise -- --ignored
+	HTTPBENCH_LOADGEN=$(CURDIR)/target/release/httpbench-loadgen $(LINTED) cargo test --locked --quiet --test timing -- --ignored
 	VERIFY="$$(cat $(CHOSEN))" $(BIN)/python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder --durations=20 --reruns 1 -m "slow and not alone and not container" tests/unit tests/e2e tests/contract tests/integration
 	$(BIN)/python -m pytest --numprocesses 2 --durations=10 --reruns 1 tests/browser
 	$(MAKE) --no-print-directory site
@@ -151,9 +149,6 @@ $(BUILT) &: $(CRATES)
 portable:
 	-cargo static --quiet --target $(MACHINE)-unknown-linux-gnu
 
-precise:
-	cargo precise --no-run
-
 checks: first python rust test-unit
 
 # Failed builds are listed, and tests decide which targets must build.
@@ -182,17 +177,9 @@ load:
 	@echo; echo "Not run: tests that make test-all runs, in these files:"
 	@grep -rlE --include '*.py' 'mark\.(slow|alone|container|browser)' tests | sort
 
-vale:
-	@scripts/install-go-tool $(VALE) github.com/errata-ai/vale/v3/cmd/vale 3.17.1
-
 # A unit test runs it.
 actionlint:
 	@scripts/install-go-tool $(ACTIONLINT) github.com/rhysd/actionlint/cmd/actionlint 1.7.12
-
-# The style is in tools/vale. If vale is missing, scripts/install-go-tool has printed why. make test-all runs it, because it compiles for
-# a minute.
-prose: vale
-	[ ! -x $(VALE) ] || $(VALE) --output line $(PROSE)
 
 # The packages for PyPI, the crate, and the load generator as a program of its own.
 dist: wheel

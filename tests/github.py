@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 
 REPOSITORY = "someone/something"
@@ -50,7 +52,7 @@ class GithubApi:
                     return
                 if comment not in api.comments:
                     api.comments.append(comment)
-                comment.update(data)
+                comment.update(data, user={"login": "github-actions[bot]"})
                 self._respond(200, comment)
 
             def _respond(self, status: int, content: object) -> None:
@@ -86,6 +88,13 @@ class GithubApi:
         }
 
 
+def jobs_of(page: Path) -> dict[str, dict[str, str]]:
+    """Return the inputs of our action in each job of the first workflow on a page."""
+    first = next(token.content for token in MarkdownIt("commonmark").parse(page.read_text(encoding="utf-8")) if token.info == "yaml")
+    jobs = YAML(typ="safe").load(first)["jobs"]
+    return {name: step.get("with", {}) for name, job in jobs.items() for step in job["steps"] if step["uses"].startswith("OWNER/httpbench")}
+
+
 @dataclass
 class ActionJob:
     """A job that runs the ``run:`` steps of a composite action in a checkout."""
@@ -96,8 +105,9 @@ class ActionJob:
     variables: dict[str, str]
     temporary: Path
     """Folder for temporary files, which must exist."""
-    container: str
-    """Name of a running container in which the steps run. All folders must have the same paths there."""
+    container: str | None
+    """Name of a running container in which the steps run, with the same paths of all folders. ``None``: they run on this machine."""
+    event: str = "pull_request"
     outputs: dict[str, str] = field(default_factory=dict)
     """Outputs of the steps so far."""
 
@@ -110,16 +120,22 @@ class ActionJob:
         definition = YAML(typ="safe").load(self.action / "action.yml")
         event = json.loads(Path(self.variables["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
         values = {"github.token": "secret", "github.event.pull_request.base.sha": event["pull_request"]["base"]["sha"]}
+        assert inputs.keys() <= definition["inputs"].keys()
         for name, declared in definition["inputs"].items():
             given = inputs[name] if declared.get("required") or name in inputs else declared["default"]
             values[f"inputs.{name}"] = EXPRESSION.sub(lambda found: values[found[1]], given)
         for step in definition["runs"]["steps"]:
-            if "run" in step and (code := self._step(step, values)):
+            if "run" in step and self._is_run(step) and (code := self._step(step, values)):
                 return code
         return 0
 
+    def _is_run(self, step: dict[str, Any]) -> bool:
+        """Return whether the condition of a step holds. Conditions are comparisons of the event's name, joined by ``||``."""
+        comparisons = [each.split() for each in step.get("if", f"x == {self.event}").replace("'", "").split(" || ")]
+        return any((value == self.event) is (operator == "==") for _, operator, value in comparisons)
+
     def _step(self, step: dict[str, Any], values: dict[str, str]) -> int:
-        own = {name: EXPRESSION.sub(lambda found: values[found[1]], text) for name, text in step.get("env", {}).items()}
+        given = {name: EXPRESSION.sub(lambda found: values[found[1]], text) for name, text in step.get("env", {}).items()}
         output = self.temporary / "output"
         output.write_text("")
         known = {
@@ -129,11 +145,12 @@ class ActionJob:
             "GITHUB_WORKSPACE": str(self.checkout),
             "RUNNER_TEMP": str(self.temporary),
         }
-        environment = {"LANG": "C.UTF-8", **self.variables, **known, **own}
+        environment = {"LANG": "C.UTF-8", **self.variables, **known, **given}
         argv = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
         passed = [word for name, value in environment.items() for word in ("--env", f"{name}={value}")]
-        inside = ["docker", "exec", "--workdir", str(self.checkout), *passed, self.container]
-        code = subprocess.run([*inside, *argv], timeout=300, check=False).returncode
+        inside = ["docker", "exec", "--workdir", str(self.checkout), *passed, self.container] if self.container else []
+        own = {"PATH": os.environ["PATH"], **environment}
+        code = subprocess.run([*inside, *argv], cwd=self.checkout, env=None if inside else own, timeout=300, check=False).returncode
         for line in output.read_text().splitlines():
             name, _, value = line.partition("=")
             values[f"steps.{step['id']}.outputs.{name}"] = self.outputs[name] = value

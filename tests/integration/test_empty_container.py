@@ -14,7 +14,7 @@ import pytest
 
 from httpbench.paths import root
 from tests import containers, packages
-from tests.github import ActionJob, GithubApi
+from tests.github import ActionJob, GithubApi, jobs_of
 from tests.planted_pull_request import plant
 
 pytestmark = [pytest.mark.container, pytest.mark.timeout(900)]
@@ -66,25 +66,29 @@ def test_the_wheel_compares_servers_at_once(container: str, wheel: Path) -> None
     assert result["rounds"][0]["measurement"]["throughput_rps"] > 0
 
 
-def test_the_action_comments_and_fails_on_a_pull_request_that_breaches_a_bound(container: str, wheel: Path, tmp_path: Path) -> None:
+def test_the_jobs_of_the_page_on_ci_gate_a_pull_request_and_comment_on_it(container: str, wheel: Path, tmp_path: Path) -> None:
+    """The steps of both jobs run with the inputs of the page, and with a server, options and a wheel of this test."""
+    jobs = jobs_of(root() / "docs/ci.md")
+    own = {
+        "server": "python3 server.py {port}",
+        "build": "cp source.py server.py",
+        "fail-if": "memory>20%\n",
+        "options": "--rounds 6 -d 300ms --warmup 100ms -c 2 --retries 0",
+        "package": f"{wheel}[charts]",
+    }
     base, temporary = plant(tmp_path / "checkout"), tmp_path / "runner"
     temporary.mkdir()
     with GithubApi() as api:
-        job = ActionJob(root(), tmp_path / "checkout", api.variables(tmp_path, base), temporary, container)
-        code = job.run(
-            {
-                "server": "python3 server.py {port}",
-                "build": "cp source.py server.py",
-                "fail-if": "memory>20%\n",
-                "options": "--rounds 6 -d 300ms --warmup 100ms -c 2 --retries 0",
-                "package": f"{wheel}[charts]",
-            }
-        )
+        gate = ActionJob(root(), tmp_path / "checkout", api.variables(tmp_path, base), temporary, container)
+        code = gate.run({**jobs["gate"], **own})
+        assert api.comments == []
+        commenting = ActionJob(root() / "comment", tmp_path, api.variables(tmp_path), temporary, container)
+        assert commenting.run(jobs["comment"]) == 0
     (comment,) = api.comments
     print(comment["body"])
-    breached = "| memory>+20% | breached |"
     assert code == 3
-    assert job.outputs == {"exit-code": "3"}
-    assert breached in comment["body"]
-    assert breached in job.summary.read_text(encoding="utf-8")
-    assert {path.suffix for path in (temporary / "httpbench-report").iterdir()} == {".html", ".json", ".md", ".xml"}
+    assert gate.outputs == {"exit-code": "3"}
+    assert "memory>+20%" in comment["body"]
+    assert "breached" in comment["body"]
+    assert "| memory>+20% | breached |" in gate.summary.read_text(encoding="utf-8")
+    assert {path.suffix for path in (temporary / "httpbench-report").iterdir()} == {".html", ".json", ".md", ".txt", ".xml"}

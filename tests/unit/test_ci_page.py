@@ -55,8 +55,14 @@ def test_the_page_lists_the_inputs_of_the_action_with_their_defaults() -> None:
     assert [name for name, _ in rows] == list(inputs)
     shown = {name: default.strip("`") for name, default in rows if default.startswith("`")}
     assert shown == {name: inputs[name]["default"] for name in shown}
-    (used,) = re.findall(r"with: (\{ build: .*)", PAGE.read_text(encoding="utf-8"))
-    assert set(YAML(typ="safe").load(used)) <= set(inputs)
+
+
+def test_no_job_has_both_the_code_of_a_pull_request_and_a_token_that_writes() -> None:
+    workflow = YAML(typ="safe").load(blocks("yaml")[0])
+    assert workflow["permissions"] == {}
+    writing = {name for name, job in workflow["jobs"].items() if "write" in job["permissions"].values()}
+    assert writing == {"comment"}
+    assert [step["uses"].partition("@")[0] for step in workflow["jobs"]["comment"]["steps"]] == ["OWNER/httpbench/comment"]
 
 
 def test_scripts_are_valid_shell() -> None:

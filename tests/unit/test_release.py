@@ -18,7 +18,7 @@ from httpbench import __version__
 ROOT = Path(__file__).parents[2]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted(GITHUB.glob("workflows/*.yml"))
-ACTION = ROOT / "action.yml"
+ACTIONS = (ROOT / "action.yml", ROOT / "comment/action.yml")
 ACTIONLINT = ROOT / "target/tools/actionlint"
 
 
@@ -31,10 +31,11 @@ def test_crates_have_the_version_of_the_package(crate: Path) -> None:
     assert tomllib.loads(crate.read_text(encoding="utf-8"))["package"]["version"] == __version__
 
 
-def test_the_citation_the_changelog_and_the_action_name_the_version() -> None:
+def test_the_citation_the_changelog_and_the_page_of_ci_name_the_version() -> None:
     assert str(read(ROOT / "CITATION.cff")["version"]) == __version__
     assert f"\n## [{__version__}] - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert read(ACTION)["inputs"]["package"]["default"] == f"httpbench[charts]=={__version__}"
+    named = re.findall(r"OWNER/httpbench\S*@(\S+)", (ROOT / "docs/ci.md").read_text(encoding="utf-8"))
+    assert named == [f"v{__version__}"] * 3
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
@@ -49,7 +50,7 @@ def test_actionlint_finds_nothing(workflow: Path) -> None:
     ("schema", "paths"),
     [
         ("github-workflows", WORKFLOWS),
-        ("github-actions", [ACTION]),
+        ("github-actions", [*ACTIONS]),
         ("github-issue-forms", [path for path in sorted(GITHUB.glob("ISSUE_TEMPLATE/*.yml")) if path.stem != "config"]),
         ("github-issue-config", [GITHUB / "ISSUE_TEMPLATE/config.yml"]),
     ],
@@ -61,7 +62,7 @@ def test_files_for_github_are_valid(schema: str, paths: list[Path]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("path", [*WORKFLOWS, ACTION], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*WORKFLOWS, *ACTIONS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_actions_are_pinned_to_a_commit(path: Path) -> None:
     used = re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
     assert used

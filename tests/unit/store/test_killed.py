@@ -12,7 +12,7 @@ from httpbench.model import RunStatus, Trial
 from httpbench.store import Store
 from tests.factories import make_distribution, make_histogram, make_measurement, make_plan, make_run, make_trial
 
-KILLS = 200
+KILLS = 60
 TRIALS_BEFORE = 3
 LONGEST_S = 0.01
 TRIALS = 1000
@@ -55,7 +55,7 @@ def killed_after(trials: int, delay_s: float, path: Path, run_id: str, trial: Tr
 def test_a_killed_run_loses_at_most_the_trial_in_progress(tmp_path: Path) -> None:
     path = tmp_path / "results.db"
     trial = trial_of(0)
-    chance = random.Random(200)
+    chance = random.Random(60)
     said = {
         f"run-{kill}": killed_after(chance.randint(0, TRIALS_BEFORE), chance.uniform(0, LONGEST_S), path, f"run-{kill}", trial)
         for kill in range(KILLS)

@@ -19,7 +19,7 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link portable checks \
+.PHONY: bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link packages portable checks \
 	first load chosen toolchains targets actionlint python rust clean help wheel dist image shell single multi all
 
 VENV := .venv
@@ -82,7 +82,7 @@ test:
 # Failed builds are listed, and tests decide which targets must build. A busy machine can disturb a test, so a failed test gets another
 # attempt. Tests marked "alone" judge measurements, so they run one at a time and get up to three attempts. Every failed attempt is listed.
 test-all:
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync installed portable targets test-programs
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync installed packages targets test-programs
 	$(LINTED) cargo test --locked --quiet --test hostile_servers -- --ignored
 	HTTPBENCH_LOADGEN=$(CURDIR)/target/release/httpbench-loadgen $(LINTED) cargo test --locked --quiet --test timing -- --ignored
 	VERIFY="$$(cat $(CHOSEN))" $(BIN)/python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder --durations=20 --reruns 1 -m "slow and not alone and not container" tests/unit tests/e2e tests/contract tests/integration
@@ -144,8 +144,12 @@ $(BUILT) &: $(CRATES)
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 
-# Build the program that --install copies to load hosts. It is built before the tests, because they have time limits. If the build
-# fails, the tests run without the program.
+# Build the packages that tests install, and with them the program that --install copies to load hosts. If the build fails, some tests build
+# them again, and others run without the program.
+packages: $(VENV)/installed
+	-$(MAKE) --no-print-directory dist DIST=$(CURDIR)/target/dist
+
+# The program that --install copies to load hosts.
 portable:
 	-cargo static --quiet --target $(MACHINE)-unknown-linux-gnu
 

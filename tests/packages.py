@@ -1,37 +1,30 @@
-"""The wheel of this tree, which takes a minute or two to build. Tests in different runs of pytest share it."""
+"""The packages of this tree, which take minutes to build. ``make test-all`` builds them before it runs the tests."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
-import time
 from pathlib import Path
 
 from httpbench.paths import root
 
-SHARED = root() / "target" / "test-wheel"
+FOLDER = root() / "target" / "dist"
 
 
-def wheel(scratch: Path) -> Path:
-    """Return the wheel that another test shared since the last change of a file in this tree. If there is none, build and share it."""
-    shared = max(SHARED.glob("*.whl"), key=_changed, default=None)
-    if shared is None or _changed(shared) < max(map(_changed, _sources())):
-        begun_ns = time.time_ns()
-        subprocess.run(["make", "--silent", "wheel", f"DIST={scratch}"], cwd=root(), check=True)
-        (built,) = scratch.glob("*.whl")
-        shared = share(built, begun_ns)
-    return shared
+def built() -> Path:
+    """Return the folder with the packages of a release. Build them if a file in this tree has changed since the last build.
+
+    The build begins with the source package, from which the others are made.
+    """
+    begun = max((_changed(path) for path in FOLDER.glob("httpbench-*.tar.gz")), default=0)
+    if not any(FOLDER.glob("*.crate")) or begun < max(map(_changed, _sources())):
+        subprocess.run(["make", "--silent", "dist", f"DIST={FOLDER}"], cwd=root(), check=True)
+    return FOLDER
 
 
-def share(built: Path, begun_ns: int) -> Path:
-    """Copy a wheel to the shared folder, and return the copy. It contains no changes after ``begun_ns``, the start of its build."""
-    SHARED.mkdir(parents=True, exist_ok=True)
-    copy, unfinished = SHARED / built.name, SHARED / f"{os.getpid()}"
-    shutil.copy(built, unfinished)
-    os.utime(unfinished, ns=(begun_ns, begun_ns))
-    unfinished.rename(copy)
-    return copy
+def wheel() -> Path:
+    """Return the wheel that runs on this machine."""
+    (found,) = built().glob("*.whl")
+    return found
 
 
 def _sources() -> list[Path]:

@@ -8,13 +8,11 @@ import platform
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from httpbench.catalog import root
 from tests import packages
 
 PROGRAMS = ("httpbench-loadgen", "httpbench-reference", "httpbench-timer")
@@ -40,12 +38,9 @@ def pip(programs: Path, *words: str) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_packages_of_a_release_are_complete_and_the_wheel_installs(tmp_path: Path) -> None:
-    """Check all packages in one test, because two tests on two workers would build them twice, which takes minutes."""
-    folder = tmp_path / "dist"
-    begun_ns = time.time_ns()
-    subprocess.run(["make", "--silent", "dist", f"DIST={folder}"], cwd=root(), check=True)
+    """Check all packages in one test, because two tests on two workers could build them twice, which takes minutes."""
+    folder = packages.built()
     (wheel,) = folder.glob(f"httpbench-*-py3-none-manylinux_*.musllinux_*_{platform.machine()}.whl")
-    packages.share(wheel, begun_ns)
     (source,) = folder.glob("httpbench-*.*.*[0-9].tar.gz")
     (crate,) = folder.glob("httpbench-loadgen-*.crate")
     (program,) = folder.glob(f"httpbench-loadgen-{platform.machine()}-linux.tar.gz")

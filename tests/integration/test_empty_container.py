@@ -25,8 +25,8 @@ LIFETIME_S = 900
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return packages.wheel(tmp_path_factory.mktemp("dist"))
+def wheel() -> Path:
+    return packages.wheel()
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def _link(load_host: SshLoadHost, root: Path) -> Iterator[Finding]:
     (route,) = load_host.seen["printed"]
     addresses, own = host.capture(("ip", "-o", "address")), re.escape(load_host.host.address)
     match_there = re.search(r"\bdev (\S+)", route["stdout"])
-    match_here = re.search(rf"^\d+: (\S+?)(?:@\S+)?\s+inet6? {own}/", addresses.stdout if addresses else "", re.MULTILINE)
+    match_here = re.search(rf"^\d+: ([^\s@]++)(?:@\S+)?\s+inet6? {own}/", addresses.stdout if addresses else "", re.MULTILINE)
     if match_there is None or match_here is None:
         return
     there, here = match_there[1], match_here[1]

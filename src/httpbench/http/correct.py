@@ -19,7 +19,7 @@ from httpbench.text import one_line
 SHOWN = 60
 """Maximum number of bytes that a message quotes from a body."""
 
-OPENSSL_PLACES = re.compile(r"^\[.*?\]\s*|\s*\(_ssl\.c:\d+\)$")
+OPENSSL_PLACES = re.compile(r"^\[.*?\]\s*|(?<!\s)\s*\(_ssl\.c:\d+\)$")
 """Parts of OpenSSL's messages that name files and libraries."""
 
 RETRY_S = 0.005

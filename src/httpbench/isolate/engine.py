@@ -28,7 +28,7 @@ PACKAGES = {Engine.DOCKER: "docker.io", Engine.PODMAN: "podman"}
 VERSION = {Engine.DOCKER: "{{.Server.Version}}", Engine.PODMAN: "{{.Client.Version}}"}
 
 UNREACHABLE = ("cannot connect to the docker daemon", "is the docker daemon running", "connection refused", "no such host", "i/o timeout")
-FORBIDDEN = re.compile(r"permission denied.*(daemon|socket|api)")
+FORBIDDEN = re.compile(r"permission denied.{0,500}(daemon|socket|api)")
 
 
 def requirement(engine: Engine) -> Requirement:

@@ -160,7 +160,7 @@ def _found(output: Output, pattern: str, name: str) -> str:
 def _counts(output: Output, title: str) -> dict[str, int]:
     """Return the counts of a line such as ``requests: 9 total, 9 started``, by name."""
     line = _found(output, rf"^{title}: (.*)$", title)
-    return {name: int(count) for count, name in re.findall(r"(\d+) (\w+)", line)}
+    return {name: int(count) for count, name in re.findall(r"(?<!\d)(\d+) (\w+)", line)}
 
 
 def _us(text: str) -> float:

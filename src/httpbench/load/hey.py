@@ -37,7 +37,7 @@ TEMPLATE = (
 
 ERROR_KINDS = (
     (re.compile(r"connection refused"), "connect_refused"),
-    (re.compile(r"dial .*(i/o timeout|timed out)"), "connect_timeout"),
+    (re.compile(r"dial .{0,500}(i/o timeout|timed out)"), "connect_timeout"),
     (re.compile(r"dial "), "connect_other"),
     (re.compile(r"Client\.Timeout|deadline exceeded|i/o timeout"), "timeout"),
     (re.compile(r"connection reset|broken pipe"), "reset"),

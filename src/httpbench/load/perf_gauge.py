@@ -118,8 +118,8 @@ def _number(output: Output, pattern: str) -> float:
 
 def _duration_s(output: Output) -> float:
     """Parse a duration as Rust prints it: ``2.008813172s``, ``950.1ms`` or ``1m 2s``."""
-    match = re.search(r"^Duration (.+?)\s*$", output.stdout, re.M)
-    parts = re.findall(r"([\d.]+)\s*(ms|s|m)\b", match[1]) if match else []
+    match = re.search(r"^Duration (.*\S)", output.stdout, re.M)
+    parts = re.findall(r"(?<![\d.])([\d.]+)\s*(ms|s|m)\b", match[1]) if match else []
     if not parts:
         raise LoadError("perf-gauge's report cannot be read: it has no Duration", log_tail=output.tail)
     return sum(float(value) * {"ms": 0.001, "s": 1.0, "m": 60.0}[unit] for value, unit in parts)

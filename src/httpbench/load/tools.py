@@ -104,5 +104,5 @@ def printed(argv: tuple[str, ...]) -> str:
 
 def first_version(text: str) -> str:
     """Return the first dotted number of a text, or ``unknown`` if there is none."""
-    match = re.search(r"\d+(\.\d+)+", text)
+    match = re.search(r"(?<!\d)\d+(\.\d+)+", text)
     return match.group() if match else "unknown"

@@ -34,7 +34,7 @@ STACK_BYTES = 8192
 """Bytes of the stack that perf copies with each sample if frames are found with DWARF."""
 
 SAMPLE = re.compile(r"\s*\d+\s+(\d+\.\d+):")
-FRAME = re.compile(r"\s+([0-9a-f]+) (.*?) \(([/\[].*)\)")
+FRAME = re.compile(r"(?=.*\)$)\s+([0-9a-f]+) (.*?) \(([/\[].*)\)")
 
 
 @dataclass(frozen=True, slots=True)

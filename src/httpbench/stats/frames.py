@@ -47,7 +47,7 @@ pointer."""
 
 _BUILD = re.compile(
     r"::h[0-9a-f]{16}$"  # hash of a Rust function
-    r"|(?:\.(?:part|isra|constprop|cold|llvm|lto_priv)(?:\.\d+)*)+$"  # copy of a function by GCC or LLVM
+    r"|(?:\.(?:part|isra|constprop|cold|llvm|lto_priv)(?:\.\d+){0,9}){1,9}$"  # copy of a function by GCC or LLVM
 )
 _TIMER = re.compile(r"^asm_sysvec_apic_timer_interrupt")
 _ADDRESS = re.compile(r"(?:\[?0x[0-9a-f]+\]?|\[?unknown\]?)", re.IGNORECASE)

@@ -84,7 +84,7 @@ def check_all(requirements: Sequence[Requirement]) -> list[Met | Unmet]:
 
 def first_version(text: str) -> str | None:
     """Return the first dotted number in a text. If there is none, return the first number, such as ``25`` for Erlang/OTP."""
-    match = re.search(r"\d+(?:\.\d+)+", text) or re.search(r"\d+", text)
+    match = re.search(r"(?<!\d)\d+(?:\.\d+)+", text) or re.search(r"\d+", text)
     return match.group() if match else None
 
 
@@ -214,7 +214,7 @@ def _ask_apt(packages: Iterable[str]) -> None:
     if not asked:
         return
     printed = capture(("apt-cache", "policy", "--", *asked))
-    pattern = r"^([^\s:]+).*:\n(?:  .*\n)?  Candidate: (?:\d+:)?(\d[\d.]*)"  # the line between them has the installed version
+    pattern = r"^([^\s:]++).*:\n(?:  .*\n)?  Candidate: (?:\d+:)?(\d[\d.]*)"  # the line between them has the installed version
     found = dict(re.findall(pattern, printed.stdout if printed else "", re.MULTILINE))
     candidates.update({package: found.get(package, "").rstrip(".") for package in asked})
 

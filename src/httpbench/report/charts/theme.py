@@ -59,7 +59,7 @@ style sheet makes the line's color transparent."""
 
 
 _UNSEEN = re.compile(
-    r'<path class="(?:back|fore)ground"[^>]*/>| (?:aria-hidden|aria-roledescription|role|pointer-events)="[^"]*"'
+    r'<path class="(?:back|fore)ground"[^<>]*/>| (?:aria-hidden|aria-roledescription|role|pointer-events)="[^"]*"'
     r'| (?:xmlns:xlink|class|font-family)="[^"]*"'
     r'| (?:opacity|stroke-width|stroke-opacity|fill-opacity)="1"| (?:x2|y2)="0"| font-size="12px"'
 )

@@ -47,7 +47,7 @@ def _counts(texts: Sequence[str]) -> str:
     """Return the ranges of the counts at the ends of sentences, such as `` (timeout 12 to 77)``, or an empty string if there are none."""
     found: dict[str, list[str]] = {}
     for match in filter(None, map(COUNTS.search, texts)):
-        for counted in re.findall(r"([a-z][a-z ]*) ([\d,]*\d)", match[1]):
+        for counted in re.findall(r"(?:^|[^a-z ] ?)([a-z]+(?: [a-z]+)*+) ([\d,]*\d)", match[1]):
             found.setdefault(counted[0], []).append(counted[1])
     return f" ({', '.join(f'{name} {_range(counts)}' for name, counts in found.items())})" if found else ""
 

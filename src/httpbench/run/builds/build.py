@@ -166,7 +166,7 @@ def version_of(target: Target, folder: Path) -> str | None:
     printed = done.stdout + done.stderr
     if done.returncode != 0:
         raise BuildError(f"its version command failed: {' '.join(target.version)}", log_tail=printed.strip() or None)
-    number = re.search(r"\d+(\.\d+)+", printed)
+    number = re.search(r"(?<!\d)\d+(\.\d+)+", printed)
     return number.group() if number else printed.strip().partition("\n")[0] or None
 
 

@@ -22,7 +22,7 @@ H2SPEC_INSTALL = "go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+inco
 TEST_TIMEOUT_S = 1
 """Time that h2spec waits for a reaction of the server, in seconds."""
 LIMIT_S = 300.0
-CASE = re.compile(r'<testcase package="([^"]*)"(.*?)</testcase>', re.DOTALL)
+CASE = re.compile(r'<testcase package="([^"<]*)"((?:(?!<testcase).)*?)</testcase>', re.DOTALL)
 
 
 def h2spec() -> str | None:

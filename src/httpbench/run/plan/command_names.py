@@ -59,7 +59,7 @@ _INTERPRETERS = {
 PROGRAM_SUFFIXES = (".bin", ".exe", ".out")
 """Suffixes that a program's name omits."""
 
-_VERSION = re.compile(r"[\d.]+$")
+_VERSION = re.compile(r"(?<![\d.])[\d.]+$")
 """The version at the end of a program's name, as in ``python3.11``."""
 _OF_ADDRESS = re.compile(r"--?(p|port|h|host|b|bind|l|listen|addr|address)")
 """Options that take an address or a port."""

@@ -21,6 +21,12 @@ from tests import waiting
 START_LIMIT_S = 60.0
 END_LIMIT_S = 10.0
 LOADGEN = "httpbench-loadgen"
+QUIET = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "60s",
+    "DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL": "1s",
+}
+"""Environment variables with which a waiting worker takes less than 1% of a core, as docs/load-hosts.md recommends."""
 
 Wrap = Callable[[Sequence[str]], list[str]]
 """A function that wraps a command so that it runs on another host."""
@@ -158,7 +164,7 @@ def _started(words: Sequence[str], log: Path, wrap: Wrap, env: Mapping[str, str]
     programs.require(LOADGEN)
     with log.open("wb") as output:
         argv = wrap([sys.executable, "-m", *words])
-        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**os.environ, **env})
+        return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env={**os.environ, **QUIET, **env})
 
 
 def _address(scheduler: subprocess.Popen[bytes], log: Path, file: Path) -> str:

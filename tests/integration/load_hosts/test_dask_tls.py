@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,6 +86,16 @@ def test_load_hosts_have_their_names_and_others_are_refused(scheduler: Scheduler
     assert "accept each other's certificates" in refusal(scheduler.address, make_credentials())
     assert "no Dask scheduler responds" in refusal(scheduler.address.replace("tls://", "tcp://"), None)
     assert asyncio.run(_count(scheduler)) == 2, "it still works"
+
+
+def test_members_that_wait_take_hardly_any_cpu_time(scheduler: Scheduler) -> None:
+    """They share their host with the load generator. By default, a worker that waits takes 6% of a core."""
+    own = members(Path(os.environ["TMPDIR"]))
+    before = [sum(each.cpu_times()[:2]) for each in own]
+    time.sleep(2)
+    used_s = [sum(each.cpu_times()[:2]) - was for each, was in zip(own, before, strict=True)]
+    assert len(used_s) == 3
+    assert max(used_s) < 2 * 0.02, scheduler.address
 
 
 def test_every_port_requires_a_certificate(scheduler: Scheduler) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import psutil
 import pytest
 
 from tests.harness import TARGETS, Harness
+from tests.quota import limited_processes
 from tests.waiting import gone, until
 
 MISBEHAVING = "test/misbehaving"
@@ -271,7 +274,7 @@ def test_a_terminal_without_unicode_is_not_an_error(harness: Harness) -> None:
 
 @pytest.mark.parametrize("words", [(b"run", b"./serv\xe9r {port}"), (b"runs", b"--db", b"/tmp/\xff.db"), (b"list", b"\xc3(")])
 def test_an_argument_that_is_not_utf8_gives_one_error(harness: Harness, words: tuple[bytes, ...]) -> None:
-    done = subprocess.run([*map(os.fsencode, harness.argv()), *words], capture_output=True, text=True, env=harness.env, check=False)
+    done = subprocess.run([*map(os.fsencode, harness.argv()), *words], capture_output=True, text=True, env=harness.env)
     assert done.returncode == 2
     error, _ = done.stderr.splitlines()
     assert error.startswith(f"error: argument {len(words)} is not valid UTF-8: b'")
@@ -281,6 +284,30 @@ def test_an_argument_that_is_not_utf8_gives_one_error(harness: Harness, words: t
 def test_a_current_folder_that_is_not_utf8_gives_one_error(harness: Harness, tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"f\xf6lder")
     folder.mkdir()
-    done = subprocess.run(harness.argv("run", "server {port}"), capture_output=True, text=True, env=harness.env, cwd=folder, check=False)
+    done = subprocess.run(harness.argv("run", "server {port}"), capture_output=True, text=True, env=harness.env, cwd=folder)
     assert done.returncode == 2
     assert done.stderr.startswith("error: the name of the current folder is not valid UTF-8: b'")
+
+
+@pytest.mark.parametrize("count", [6, 10, 16])
+def test_too_few_processes_give_one_error_and_none_is_left(harness: Harness, count: int) -> None:
+    """Each limit stops the run at another place: where it starts a guard, a server, a load generator or a thread."""
+    with limited_processes(count) as group:
+        limited = replace(harness, before=("sh", "-c", f'echo $$ >{group}; exec "$@"', "sh"))
+        server = "python3 -m http.server {port}"
+        done = limited.run("run", server, server, "-c", "4", "-d", "200ms", "--warmup", "0s", "--rounds", "1", "--retries", "0")
+        until(lambda: not group.read_text().split())
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said, said
+    assert done.returncode == 1, said
+    assert re.search(r"their number is limited|Resource temporarily unavailable(?!: None)|exit code 254", said), said
+
+
+def test_a_run_in_a_deleted_folder_gives_one_error(harness: Harness, tmp_path: Path) -> None:
+    folder = tmp_path / "deleted"
+    folder.mkdir()
+    deleting = replace(harness, before=("sh", "-c", f'cd {folder}; rmdir {folder}; exec "$@"', "sh"))
+    server = "python3 -m http.server {port}"
+    for words in (("run", server), ("list", "c/nginx"), ("report",)):
+        done = deleting.run(*words, "-d", "200ms") if words[0] == "run" else deleting.run(*words)
+        assert "Traceback" not in done.stderr, (words, done.stderr)

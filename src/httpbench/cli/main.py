@@ -10,6 +10,8 @@ import errno
 import io
 import os
 import sys
+import threading
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 STDOUT = 1
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+MORE_PROCESSES = "raise `ulimit -u`, or the limit of the control group: pids.max, docker run --pids-limit"
 SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 EXAMPLES = """
@@ -139,12 +142,34 @@ def _exit_code() -> int:
     except (click.Abort, KeyboardInterrupt):
         console.echo("interrupted", err=True)
         return ExitCode.INTERRUPTED
-    except OSError as error:
-        if error.errno not in OUTPUT_ERRORS:
+    except (OSError, RuntimeError) as error:
+        if _is_lack_of_processes(error):
+            console.error("cannot start another process or thread: their number is limited", hint=MORE_PROCESSES)
+            return ExitCode.FAILED
+        if isinstance(error, FileNotFoundError) and _is_deleted_folder():
+            console.error("the current folder has been deleted", hint="change to another folder")
+            return ExitCode.USAGE
+        if not isinstance(error, OSError) or error.errno not in OUTPUT_ERRORS:
             raise
         console.error(f"cannot write the output: {error.strerror}")
         _discard_output(STDOUT)
         return ExitCode.FAILED
+
+
+def _is_deleted_folder() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
+def _is_lack_of_processes(error: BaseException) -> bool:
+    """Return whether the kernel refused to start a process or, for a ``RuntimeError`` without a kind of its own, a thread."""
+    if isinstance(error, OSError):
+        return error.errno == errno.EAGAIN
+    last = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    return last.f_globals.get("__name__") == threading.__name__
 
 
 def _require_utf8() -> None:

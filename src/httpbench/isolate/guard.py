@@ -513,7 +513,7 @@ def guard(keeper: int, group: str | None) -> None:
     try:
         problem = guard.start()
     except OSError as error:
-        problem = f"{error.strerror}: {error.filename}"
+        problem = f"{error.strerror}: {error.filename}" if error.filename else f"{error.strerror}"
     if problem:
         guard.say(event="failed", reason=problem)
         guard.kill_all()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 from collections.abc import Callable
 from urllib.parse import parse_qsl, urlencode
 
@@ -96,10 +97,10 @@ class AccessGuard:
 
 
 def host_name(header: str) -> str:
-    """Return the name in a Host header in lower case, without the port and brackets."""
+    """Return the name in a Host header in lower case, without the port and brackets. After brackets, there may be only a port."""
     name = header.strip().lower()
-    if name.startswith("["):
-        return name[1:].partition("]")[0]
+    if address := re.fullmatch(r"\[([^\]]*)\](?::\d*)?", name):
+        return address[1]
     return name.partition(":")[0].removesuffix(".")
 
 

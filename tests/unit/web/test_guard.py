@@ -49,7 +49,18 @@ def test_requests_for_own_names_and_ip_addresses_are_served(db: Path, host: str)
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "evil.example:8420", "", "0x7f000001", "a@127.0.0.1"]
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "evil.example:8420",
+        "",
+        "0x7f000001",
+        "a@127.0.0.1",
+        "[::1]evil.test",
+        "[::1",
+    ],
 )
 def test_requests_for_other_names_are_rejected(db: Path, host: str) -> None:
     """An attacker's host name may resolve to this machine (DNS rebinding)."""

@@ -158,7 +158,7 @@ impl EventRecorder {
             && let Some(lost) = stream.lost()
         {
             self.numbered_streams += 1;
-            self.lost += lost;
+            self.lost = self.lost.saturating_add(lost);
         }
     }
 
@@ -198,7 +198,7 @@ impl EventRecorder {
         self.events += other.events;
         self.streams += other.streams;
         self.numbered_streams += other.numbered_streams;
-        self.lost += other.lost;
+        self.lost = self.lost.saturating_add(other.lost);
         self.between_censored += other.between_censored;
         self.add_first(other);
         for (mine, theirs) in [(&mut self.between, &other.between), (&mut self.silences, &other.silences)] {
@@ -286,6 +286,17 @@ mod tests {
     fn gaps_in_numbers_are_lost_events() {
         assert_eq!(numbers(&[7, 8, 9]), (1, Some(0)));
         assert_eq!(numbers(&[7, 8, 9, 12, 13]), (1, Some(2)));
+    }
+
+    #[test]
+    fn more_lost_events_than_a_number_can_count_do_not_start_at_zero_again() {
+        let (mut recorder, mut stream) = (EventRecorder::default(), EventStream::default());
+        for id in [1, 2, 3, u64::MAX] {
+            recorder.arrived(&mut stream, Block { is_event: true, id: Some(EventId::Number(id)) }, 1, Some(1), 2);
+        }
+        recorder.ended(&stream);
+        recorder.ended(&stream);
+        assert_eq!(recorder.lost, u64::MAX);
     }
 
     #[test]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -100,8 +102,29 @@ def write(text: str) -> None:
 
 
 def save(text: str, path: Path) -> None:
-    """Write an export to a file. Raise ``OSError`` if that fails."""
-    path.write_text(printable(text), encoding="utf-8")
+    """Write an export to a file, which is replaced as a whole. Raise ``OSError`` if that fails.
+
+    A full disk or a kill therefore leaves the earlier file. Devices, pipes and files in folders where nothing can be created are written
+    in place.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_text(printable(text), encoding="utf-8")
+        return
+    path.touch()  # with the usual permissions, which the new file gets
+    try:
+        descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError:
+        path.write_text(printable(text), encoding="utf-8")
+        return
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(printable(text))
+        shutil.copymode(path, beside)
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
 
 
 def problem(target: str, error: HttpbenchError) -> None:

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{ENGINES, allowed_cpus, pin, serve, serve_bytes, url};
+use crate::common::{ENGINES, allowed_cpus, pin, scratch, serve, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -118,7 +118,7 @@ fn an_interrupted_run_reports_its_results() {
 
 #[test]
 fn the_report_and_the_percentile_file_are_written() {
-    let file = std::env::temp_dir().join(format!("loadgen-test-{}.hdr", std::process::id()));
+    let file = scratch("percentiles.hdr");
     let output = run(&["-d", "200ms", "-c", "2", "--hdr", &file.to_string_lossy(), &url(serve_bytes(HELLO))]);
     let report = String::from_utf8_lossy(&output.stdout);
     assert!(["requests/s", "service time", "p99", "errors: none"].iter().all(|part| report.contains(part)), "{report}");

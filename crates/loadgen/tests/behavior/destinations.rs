@@ -1,21 +1,16 @@
 //! Tests of the files and streams to which results are written, and of failures to write them.
 
-use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::{read_request, serve, serve_bytes, url};
+use crate::common::{read_request, scratch, serve, serve_bytes, url};
 use serde_json::Value;
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
 fn run(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_httpbench-loadgen")).args(args).output().expect("the program starts")
-}
-
-fn temporary(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("loadgen-test-{}-{name}", std::process::id()))
 }
 
 #[test]
@@ -57,7 +52,7 @@ fn the_report_survives_a_full_disk() {
 #[test]
 fn one_failed_destination_does_not_affect_the_other() {
     let target = url(serve_bytes(HELLO));
-    let file = temporary("other.hdr");
+    let file = scratch("other.hdr");
     let output = run(&["-d", "100ms", "-c", "2", "--json", "/dev/full", "--hdr", &file.to_string_lossy(), &target]);
     assert_eq!(output.status.code(), Some(1));
     assert!(std::fs::read_to_string(&file).expect("the file was written").contains("#[Max"));
@@ -66,7 +61,7 @@ fn one_failed_destination_does_not_affect_the_other() {
 
 #[test]
 fn an_old_result_is_kept_until_a_new_one_replaces_it_completely() {
-    let file = temporary("old.json");
+    let file = scratch("old.json");
     let path = file.to_string_lossy();
     let old = "x".repeat(1 << 20);
     std::fs::write(&file, &old).expect("a temporary file");

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::common::{ENGINES, load_until, serve, url};
+use crate::common::{ENGINES, load_until, scratch, serve, url};
 use loadgen::protocol::http1::Http1;
 use loadgen::protocol::{Flow, Outcome, Protocol};
 use loadgen::request::Requests;
@@ -71,7 +71,7 @@ fn read_body(stream: &mut TcpStream, seen: &Seen) -> bool {
 
 #[test]
 fn the_rest_of_an_answered_request_is_sent_before_the_next_one() {
-    let file = std::env::temp_dir().join(format!("loadgen-early-{}", std::process::id()));
+    let file = scratch("body");
     std::fs::write(&file, vec![b'z'; BODY_BYTES]).expect("the temporary folder is writable");
     let body = format!("@{}", file.display());
     for engine in ENGINES {

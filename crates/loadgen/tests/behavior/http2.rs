@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::common::frames::{CANCEL, Frame, Frames, HEADERS, REFUSED_STREAM, RST_STREAM};
 use crate::common::tls::{certificate, tls_config};
-use crate::common::{ENGINES, load, serve, url};
+use crate::common::{ENGINES, load, scratch, serve, url};
 use loadgen::figures::result::RunResult;
 use rustls::{ServerConnection, StreamOwned};
 
@@ -80,7 +80,7 @@ fn serve_so_many(count: u32, warn: bool) -> SocketAddr {
 
 #[test]
 fn each_stream_of_a_mix_is_checked_against_its_own_request() {
-    let path = std::env::temp_dir().join(format!("httpbench-mix-{}-http2.json", std::process::id()));
+    let path = scratch("http2.json");
     let mix = r#"[{"name": "right", "path": "/a", "expect_body": "hello"}, {"name": "wrong", "path": "/b", "expect_body": "other"}]"#;
     std::fs::write(&path, mix).expect("the temporary folder is writable");
     let path = path.to_str().expect("the temporary path is UTF-8");
@@ -311,7 +311,7 @@ fn nginx_can_end_connections_without_errors() {
         eprintln!("skipped: there is no {NGINX}");
         return;
     }
-    let folder = std::env::temp_dir().join(format!("loadgen-nginx-{}", std::process::id()));
+    let folder = scratch("nginx");
     let (_running, address) = start_nginx(&folder);
     for engine in ENGINES {
         let args = ["--http2", "-c", "16", "--pipeline", "10", "-d", "500ms", "--expect-body", "hello", "--engine", engine, &url(address)];

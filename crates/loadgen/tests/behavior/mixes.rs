@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use crate::common::{ENGINES, load, serve, url};
+use crate::common::{ENGINES, load, scratch, serve, url};
 use loadgen::figures::result::{Part, RunResult};
 
 /// Returns the path of the next request, or `None` if the client has disconnected.
@@ -33,7 +33,7 @@ fn serve_paths() -> std::net::SocketAddr {
 }
 
 fn file(name: &str, text: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("httpbench-mix-{}-{name}.json", std::process::id()));
+    let path = scratch(&format!("{name}.json"));
     std::fs::write(&path, text).expect("the temporary folder is writable");
     path
 }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use crate::common::tls::{authority, certificate, tls_config};
-use crate::common::{ENGINES, load, read_request, serve, serve_bytes, url};
+use crate::common::{ENGINES, load, read_request, scratch, serve, serve_bytes, url};
 use loadgen::figures::errors::ErrorKind;
 use loadgen::run::NotStarted;
 use rcgen::{CertifiedKey, KeyPair};
@@ -49,7 +49,7 @@ fn tls_works_and_certificates_are_verified() {
 #[test]
 fn certificates_are_verified_with_the_given_roots_and_name() {
     let certified = certificate();
-    let root = std::env::temp_dir().join(format!("httpbench-loadgen-root-{}.pem", std::process::id()));
+    let root = scratch("root.pem");
     std::fs::write(&root, certified.cert.pem()).expect("the temporary folder is writable");
     let by_number = format!("https://127.0.0.1:{}/", serve_tls_as(&certified).port());
     let file = root.to_string_lossy().into_owned();
@@ -66,8 +66,7 @@ fn certificates_are_verified_with_the_given_roots_and_name() {
 
 #[test]
 fn a_trusted_authority_may_be_the_server_itself() {
-    let folder = std::env::temp_dir();
-    let root = folder.join(format!("httpbench-loadgen-authority-{}.pem", std::process::id()));
+    let root = scratch("authority.pem");
     let file = root.to_string_lossy().into_owned();
     let attempt = |certified: &CertifiedKey<KeyPair>, name: &str| {
         std::fs::write(&root, certified.cert.pem()).expect("the temporary folder is writable");

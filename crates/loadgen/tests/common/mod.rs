@@ -11,6 +11,7 @@ pub mod tls;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Parser;
@@ -67,6 +68,11 @@ pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
 pub fn allowed_cpus() -> Vec<usize> {
     let set = rustix::thread::sched_getaffinity(None).expect("a thread has an affinity");
     (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
+}
+
+/// Returns the path of a file in cargo's folder for temporary files, with a name that no other process uses.
+pub fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}", std::process::id()))
 }
 
 /// Pins the calling thread to a CPU.

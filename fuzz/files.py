@@ -1,11 +1,11 @@
-"""Fuzz the files that httpbench reads from others: manifests, catalogs, requests, exports, results, histograms and stores.
+"""Fuzz the files that httpbench reads from others, such as manifests, requests, exports, stacks of profiles, repositories and stores.
 
     python fuzz/files.py [--minutes 20] [--seed N] [--only TARGET]    exit code 0: no findings
     python fuzz/files.py --only store FILE                            try one file again
 
 Each case changes a valid file at random, and runs a command of httpbench on it. A case is a failure if the command would show a traceback,
-takes 2 s of CPU time, or needs 1 GiB of memory. The seed, the target and the number of a case determine its file. Failing files are saved
-in ``fuzz/artifacts/files``, one for each place in the code.
+takes 2 s of CPU time, needs 1 GiB of memory, or makes git run a program that a repository's settings name. The seed, the target and the
+number of a case determine its file. Failing files are saved in ``fuzz/artifacts/files``, one for each place in the code.
 """
 
 from __future__ import annotations
@@ -45,13 +45,17 @@ import zstandard
 from httpbench import paths
 from httpbench.cli.main import cli
 from httpbench.errors import HttpbenchError
+from httpbench.host import commits_between
+from httpbench.host.facts.git import git_commit
 from httpbench.model import Run, Trial
+from httpbench.profile import folded
 from httpbench.quantiles import decoded, figures_us, recorded
 from httpbench.report.data.json import render_json
+from httpbench.stats.frames import areas, frames
 from httpbench.stats.histogram import merged as merged_distribution
 from httpbench.stats.histogram import merged_intervals, percentile_curve_us
 from httpbench.store import Store
-from tests import factories, made_runs, published
+from tests import factories, made_runs, planted, published
 
 SAVED = ROOT / "fuzz" / "artifacts" / "files"
 SHARED_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -60,6 +64,9 @@ CPU_S = 2.0
 MEMORY_BYTES = 1 << 30
 SILENT_S = 60.0
 """Maximum time without news from a worker. A worker that waits for something needs no CPU time."""
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+RAN = "ran"
+"""Name of the file that the programs in a repository's settings create."""
 TURN_S = 10.0
 """Time after which another target has its turn."""
 CLONES = ROOT / "tests" / "targets"
@@ -173,6 +180,33 @@ def check_histogram(path: Path, chance: Chance) -> None:
     except HttpbenchError as error:
         if needed_memory(error):
             raise
+
+
+def check_stacks(path: Path, chance: Chance) -> None:
+    try:
+        for stack in folded(path.read_text(errors="replace"), "a profiler"):
+            list(areas(frames(stack)))
+    except HttpbenchError as error:
+        if needed_memory(error):
+            raise
+
+
+def check_repository(path: Path, chance: Chance) -> None:
+    """Read the commits of a repository whose settings name programs."""
+    folder, before = path.parents[1], Path.cwd()
+    head = (folder / "head").read_text()
+    os.environ["PATH"] = SYSTEM_PATH
+    os.chdir(folder)
+    try:
+        git_commit(folder)
+        commits_between(f"{head}", f"{head[:-1]}{chance.choice('0123456789abcdef')}")
+        call("run", "--url", "http://localhost/", "--dry-run")
+        if (folder / RAN).exists():
+            (folder / RAN).unlink()
+            raise AssertionError("git ran a program of the repository")
+    finally:
+        os.chdir(before)
+        os.environ["PATH"] = str(before)
 
 
 VERBS = (
@@ -321,6 +355,39 @@ def arena_results() -> list[bytes]:
     return [json.dumps([published.arena_row(), published.arena_row("axum", reconnects=3)]).encode()]
 
 
+STACKS = b"main;a::b;[c.so] 12\npython (7);f (m.py:3);g_[k] 0\nvfs_read_[k];asm_sysvec_apic_timer_interrupt_[k];softirq_[k] 7\n"
+
+
+def settings() -> list[bytes]:
+    """Return settings of git that name a program wherever git would run one to read commits or files."""
+    program = f"touch {RAN}; true"
+    keys = ("fsmonitor", "pager", "editor", "sshCommand", "askPass", "gitProxy", "alternateRefsCommand", "hooksPath")
+    core = "".join(f'\t{key} = "{program}"\n' for key in keys)
+    parts = (
+        f"[core]\n\trepositoryformatversion = 1\n\tbare = false\n{core}",
+        f'[filter "x"]\n\tclean = "{program}"\n\tsmudge = "{program}"\n\tprocess = "{program}"\n\trequired = true\n',
+        f'[diff]\n\texternal = "{program}"\n[diff "x"]\n\ttextconv = "{program}"\n\tcommand = "{program}"\n',
+        f'[log]\n\tshowSignature = true\n[gpg]\n\tprogram = "{program}"\n[gpg "ssh"]\n\tprogram = "{program}"\n',
+        '[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\tpromisor = true\n'
+        f'\turl = "ext::{program}"\n\tuploadpack = "{program}"\n',
+        "[include]\n\tpath = more\n",
+    )
+    return ["".join(parts).encode(), *(f"{parts[0]}{part}".encode() for part in parts[1:])]
+
+
+def plant_repository(folder: Path) -> None:
+    """Create a repository in which git filters every file."""
+    folder.mkdir()
+    planted.git(folder, "init", "--quiet")
+    (folder / "file").write_text("one")
+    planted.git(folder, "add", "--all")
+    planted.git(folder, "commit", "--quiet", "--message", "one")
+    (folder / "head").write_text(planted.git(folder, "rev-parse", "HEAD"))
+    (folder / ".gitattributes").write_text("* filter=x diff=x\n")
+    (folder / "file").write_text("ow2")  # as long as before: git compares the filtered content
+    (folder / ".git" / "more").write_text(f'[core]\n\tfsmonitor = "touch {RAN}; true"\n')
+
+
 def histograms() -> list[bytes]:
     times = [factories.make_histogram(range(1000, 2_000_000, 1000)), factories.make_histogram([1]), factories.make_histogram([])]
     return [text.encode() for text in times]
@@ -388,6 +455,8 @@ TARGETS = {
     "results": Target("results.json", results, make_json, check_results("techempower")),
     "web-frameworks-results": Target("data.json", web_frameworks_results, make_json, check_results("web-frameworks")),
     "httparena-results": Target("arena/site/data/baseline-512.json", arena_results, make_json, check_results("httparena", above=2)),
+    "stacks": Target("stacks.txt", lambda: [STACKS], make_bytes, check_stacks),
+    "repository": Target("repository/.git/config", settings, make_bytes, check_repository),
     "histogram": Target("histogram.txt", histograms, make_histogram, check_histogram),
     "store": Target("store.db", stores, make_store, check_store),
 }
@@ -409,6 +478,7 @@ def prepare(folder: Path) -> None:
     for name in ("workloads", "suites"):
         shutil.copytree(ROOT / name, data / name)
     paths.PACKAGE = data.parent
+    plant_repository(folder / "repository")
     os.environ.update(PATH=str(folder), HOME=str(folder), XDG_DATA_HOME=str(folder), XDG_CACHE_HOME=str(folder), COLUMNS="80")
     for name in ("techempower", "httparena", "web-frameworks"):
         shutil.copytree(CLONES / name, folder / name)

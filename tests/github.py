@@ -130,9 +130,9 @@ class ActionJob:
         return 0
 
     def _is_run(self, step: dict[str, Any]) -> bool:
-        """Return whether the condition of a step holds. Conditions are comparisons of the event's name, joined by ``||``."""
-        comparisons = [each.split() for each in step.get("if", f"x == {self.event}").replace("'", "").split(" || ")]
-        return any((value == self.event) is (operator == "==") for _, operator, value in comparisons)
+        """Return whether the condition of a step holds. Conditions say which names the event doesn't have, joined by ``&&``."""
+        names = re.findall(r"github\.event_name != '(\w+)'", step.get("if", ""))
+        return self.event not in names
 
     def _step(self, step: dict[str, Any], values: dict[str, str]) -> int:
         given = {name: EXPRESSION.sub(lambda found: values[found[1]], text) for name, text in step.get("env", {}).items()}

@@ -40,6 +40,7 @@ class Pattern:
     """``None`` if nothing of it is known."""
     method: str
     """The method that takes the most time of those that are called on it: ``finditer``, ``search``, ``fullmatch`` or ``match``."""
+    flags: int = 0
 
 
 def patterns(root: Path, folder: Path) -> Iterator[Pattern]:
@@ -57,7 +58,12 @@ def patterns(root: Path, folder: Path) -> Iterator[Pattern]:
                 methods = {node.func.attr} - {"compile"}
                 if own is not None:
                     methods |= set(re.findall(rf"\b{own}\.(\w+)\(", everything)) & METHODS
-                yield Pattern(f"{path.relative_to(root)}:{node.lineno}", text, _slowest(methods))
+                yield Pattern(f"{path.relative_to(root)}:{node.lineno}", text, _slowest(methods), _flags(node))
+
+
+def _flags(call: ast.Call) -> int:
+    given = (each for argument in (*call.args[1:], *call.keywords) for each in ast.walk(argument) if isinstance(each, ast.Attribute))
+    return sum({getattr(re, each.attr) for each in given if isinstance(getattr(re, each.attr, None), re.RegexFlag)})
 
 
 def _slowest(methods: set[str]) -> str:
@@ -102,9 +108,9 @@ def _text(node: ast.expr, known: dict[str, str | bytes]) -> Any:
 def slow_text(pattern: Pattern) -> str | None:
     """Return the beginning of a text on which the pattern takes much more than four times as long if the text is four times as long."""
     assert pattern.text is not None
-    compiled = re.compile(pattern.text)
+    compiled = re.compile(pattern.text, pattern.flags)
     text = pattern.text if isinstance(pattern.text, str) else pattern.text.decode("latin-1")
-    for before, repeated in dict.fromkeys(_repeats(parser.parse(text), ("",))):
+    for before, repeated in dict.fromkeys(_repeats(parser.parse(text, pattern.flags), ("",))):
         for begin, part in (("", repeated), (before, repeated), ("", before + repeated), ("", before)):
             for end in ("\0", "\n\0"):
                 count = 1 + SHORT // max(len(part), 1)

@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from httpbench.errors import UsageError
 
@@ -23,6 +24,19 @@ SERVER = "server"
 
 SMALL_BYTES_MAX = 1 << 20
 """Maximum size of a manifest, configuration or Dockerfile, in bytes. All built-in files are smaller than 8 kB."""
+
+DEPTH_MAX = 32
+"""Maximum number of folders between a folder of targets and a target.toml."""
+
+KEY_PARTS_MAX = 32
+"""Maximum number of parts of a key in TOML. The time that Python takes grows with the square of this number."""
+
+MANY_KEY_PARTS = re.compile(rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{KEY_PARTS_MAX}}}""")
+"""Pattern that matches a key with more parts."""
+
+ID = re.compile(r"([a-z]+:)?[a-z0-9][a-z0-9_.+/@-]*")
+"""Pattern that matches a target's id. The model of a target has the same one."""
+ID_MAX = 400
 
 ID_PART_MAX = 100
 """Maximum number of characters in a part of an id. The model of a target has the same limit."""
@@ -127,8 +141,29 @@ def write_unlinked(path: Path, text: str) -> None:
 
 
 def manifests(folder: Path) -> list[Path]:
-    """Return the target.toml files at any depth of a folder. The paths are absolute so that callers can detect duplicates."""
-    return sorted(path.absolute() for path in folder.rglob("target.toml"))
+    """Return the target.toml files in a folder and the folders in it, without links, down to ``DEPTH_MAX`` levels.
+
+    The paths are absolute so that callers can detect duplicates.
+    """
+    found, folders = list[Path](), [(folder.absolute(), 0)]
+    while folders:
+        current, depth = folders.pop()
+        with suppress(OSError), os.scandir(current) as entries:
+            for entry in entries:
+                if entry.name == "target.toml":
+                    found.append(Path(entry.path))
+                elif depth < DEPTH_MAX and entry.is_dir(follow_symlinks=False):
+                    folders.append((Path(entry.path), depth + 1))
+    return sorted(found)
+
+
+def found_inside(folder: Path, pattern: str) -> list[Path]:
+    """Return the files and folders in a clone that match, sorted, without folders outside of the clone and their files.
+
+    Links can lead there. A link that is a file stays, so that its error can be reported.
+    """
+    clone = folder.resolve()
+    return sorted(path for path in folder.glob(pattern) if (path if path.is_dir() else path.parent).resolve().is_relative_to(clone))
 
 
 def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
@@ -137,6 +172,14 @@ def foreign_catalogue(given: Path) -> tuple[str, Path] | None:
     if not colon or not re.fullmatch(r"[a-z][a-z-]*", layout) or given.exists():
         return None
     return layout, Path(folder).expanduser()
+
+
+def parsed_toml(text: str) -> dict[str, Any]:
+    """Parse a TOML file of a stranger. Raise ``ValueError`` if it isn't TOML, or if a key has so many parts that parsing takes minutes."""
+    if found := MANY_KEY_PARTS.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise ValueError(f"a key with more than {KEY_PARTS_MAX} parts (at line {line})")
+    return tomllib.loads(text)
 
 
 def target_id(kind: str, language: str, framework: str, variant: str | None) -> str:
@@ -148,14 +191,14 @@ def target_id(kind: str, language: str, framework: str, variant: str | None) -> 
 def ids(extra_targets: Sequence[Path] = ()) -> list[str]:
     """Return the ids of all targets, without the built-in ones if ``extra_targets`` contains a catalog of another project.
 
-    Invalid files are skipped, because other commands report them.
+    Invalid files and ids are skipped, because other commands report them. A shell inserts the ids into its command line.
     """
     others = [foreign for given in extra_targets if (foreign := foreign_catalogue(Path(given)))]
     mine = [Path(given) for given in extra_targets if foreign_catalogue(Path(given)) is None]
     folders = mine if others else [root() / "targets", *mine]
     found = [name for folder in folders for name in _readable(_ids_in, manifests(folder))]
     found += [name for layout, folder in others for name in _ids_of_layout(layout, folder)]
-    return list(dict.fromkeys(found))
+    return [name for name in dict.fromkeys(found) if len(name) <= ID_MAX and ID.fullmatch(name)]
 
 
 def id_part(text: str) -> str:
@@ -173,11 +216,11 @@ def _ids_of_layout(layout: str, folder: Path) -> Iterator[str]:
     """Yield the ids of the targets in another project's catalog."""
     match layout:
         case "techempower":
-            yield from _readable(_ids_of_framework, sorted(folder.glob("frameworks/*/*")))
+            yield from _readable(_ids_of_framework, found_inside(folder, "frameworks/*/*"))
         case "httparena":
-            yield from _readable(_id_of_meta, sorted(folder.glob("frameworks/*/meta.json")))
+            yield from _readable(_id_of_meta, found_inside(folder, "frameworks/*/meta.json"))
         case "web-frameworks":
-            for path in sorted(folder.glob("*/*/.Dockerfile.*")):
+            for path in found_inside(folder, "*/*/.Dockerfile.*"):
                 yield target_id(SERVER, id_part(path.parents[1].name), id_part(path.parent.name), engine_of(path))
 
 
@@ -198,7 +241,7 @@ def _ids_of_framework(folder: Path) -> Iterator[str]:
     if (path := folder / "benchmark_config.json").is_file():
         tests = [name for part in json.loads(read_small(path, folder))["tests"] for name in part]
     else:
-        tests = [name for name in tomllib.loads(read_small(folder / "config.toml", folder)) if name != "framework"]
+        tests = [name for name in parsed_toml(read_small(folder / "config.toml", folder)) if name != "framework"]
     for name in tests:
         variant = None if name in ("default", "main") else id_part(name)
         yield target_id(SERVER, id_part(folder.parent.name), id_part(folder.name), variant)
@@ -206,7 +249,7 @@ def _ids_of_framework(folder: Path) -> Iterator[str]:
 
 def _ids_in(path: Path) -> Iterator[str]:
     """Yield the ids of the variants in a target.toml."""
-    manifest = tomllib.loads(read_small(path, path.parent))
+    manifest = parsed_toml(read_small(path, path.parent))
     for variant in manifest["variant"]:
         yield target_id(manifest["kind"], manifest["language"], manifest["framework"], variant.get("name"))
 

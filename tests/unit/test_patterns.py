@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -45,13 +46,21 @@ def test_linear_patterns_are_not(text: str, method: str) -> None:
     assert slow_text(Pattern("here", text, method)) is None
 
 
+def test_flags_count() -> None:
+    """With this flag, each empty line is a beginning."""
+    pattern = r"^\s*FROM\s+\S"
+    assert slow_text(Pattern("here", pattern, "search")) is None
+    assert slow_text(Pattern("here", pattern, "search", re.MULTILINE))
+
+
 def test_patterns_are_found_in_sources(tmp_path: Path) -> None:
-    source = 'import re\nA = "a+"\nB = re.compile(rf"{A}b")\nB.match("")\nre.sub(A, "", "")\nre.search(f"{who}+", "")\nre.split(who, "")\n'
+    source = 'import re\nA = "a+"\nB = re.compile(rf"{A}b")\nB.match("")\nre.sub(A, "", "")\n'
+    source += 're.search(f"{who}+", "", re.M | re.S)\nre.split(who, "")\n'
     (tmp_path / "module.py").write_text(source, encoding="utf-8")
-    found = {(each.place, each.text, each.method) for each in patterns(tmp_path, tmp_path)}
+    found = {(each.place, each.text, each.method, each.flags) for each in patterns(tmp_path, tmp_path)}
     assert found == {
-        ("module.py:3", "a+b", "match"),
-        ("module.py:5", "a+", "finditer"),
-        ("module.py:6", "x+", "search"),
-        ("module.py:7", None, "finditer"),
+        ("module.py:3", "a+b", "match", 0),
+        ("module.py:5", "a+", "finditer", 0),
+        ("module.py:6", "x+", "search", re.M | re.S),
+        ("module.py:7", None, "finditer", 0),
     }

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -16,7 +15,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from httpbench.errors import CatalogError
-from httpbench.paths import read_small
+from httpbench.paths import parsed_toml, read_small
 from httpbench.text import one_line
 
 TOML_TYPES = {
@@ -40,7 +39,7 @@ Location = Sequence[str | int]
 def read(path: Path, model: type[Model]) -> Model:
     """Return the file as a model. Raises :class:`CatalogError` with one sentence per problem."""
     try:
-        data = tomllib.loads(read_small(path, path.parent))
+        data = parsed_toml(read_small(path, path.parent))
     except OSError as error:
         raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
     except UnicodeDecodeError:
@@ -50,7 +49,11 @@ def read(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise CatalogError([f"{path}: {sentence}" for sentence in sentences(model, error)]) from None
+        try:
+            problems = sentences(model, error)
+        except RecursionError:
+            problems = ["nested too deeply"]
+        raise CatalogError([f"{path}: {problem}" for problem in problems]) from None
 
 
 def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:

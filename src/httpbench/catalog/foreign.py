@@ -21,7 +21,7 @@ Raw = Mapping[str, Any]
 BUILD_LIMIT_S = 3600.0
 """Time limit for building an image, as in TechEmpower's own runs."""
 
-_FROM = re.compile(r"^\s*FROM\s+\S", re.MULTILINE | re.IGNORECASE)
+_FROM = re.compile(r"^[ \t]*FROM[ \t]+\S", re.MULTILINE | re.IGNORECASE)
 
 
 def read_text(path: Path, folder: Path) -> str:

@@ -17,7 +17,7 @@ from httpbench.catalog.files import sentences
 from httpbench.catalog.foreign import dockerfile_problems, foreign_target, no_clone, read_json, wrong_entry
 from httpbench.errors import CatalogError
 from httpbench.model import USUAL_CAPABILITIES, ContainerRecipe, Entry, Target, Tuning
-from httpbench.paths import inside
+from httpbench.paths import found_inside, inside
 
 NAME = "httparena"
 CONFIGURATION, DOCKERFILE, SCRIPT = "meta.json", "Dockerfile", "build.sh"
@@ -65,7 +65,7 @@ def read(folder: Path) -> list[Target]:
 
     Raises :class:`CatalogError` if the folder isn't a clone.
     """
-    configurations = sorted(folder.glob(f"frameworks/*/{CONFIGURATION}"))
+    configurations = found_inside(folder, f"frameworks/*/{CONFIGURATION}")
     if not configurations:
         raise no_clone(folder, f"frameworks/FRAMEWORK/{CONFIGURATION}", NAME, "MDA2AV/HttpArena")
     mounts, problems = _mounts(folder.absolute())

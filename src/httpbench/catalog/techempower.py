@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +21,7 @@ from httpbench.errors import CatalogError
 from httpbench.model import USUAL_CAPABILITIES, Approach, Category, ContainerRecipe, Database, Entry, Orm, Target, Tuning
 from httpbench.model.frozen import RequestPath
 from httpbench.model.workload import ASKS_DATABASE
+from httpbench.paths import found_inside, parsed_toml
 from httpbench.text import one_line
 
 NAME = "techempower"
@@ -99,7 +99,7 @@ def read(folder: Path) -> list[Target]:
 
 def _configurations(folder: Path) -> Iterator[Path]:
     """Yield each framework's configuration file. If there is both a JSON and a TOML file, JSON wins, as in TechEmpower's own program."""
-    for framework in folder.glob("frameworks/*/*"):
+    for framework in found_inside(folder, "frameworks/*/*"):
         yield from [path for name in (CONFIGURATION, OLDER_CONFIGURATION) if (path := framework / name).is_file()][:1]
 
 
@@ -136,7 +136,7 @@ def _data(path: Path) -> Raw:
     if path.name == CONFIGURATION:
         return read_json(path)
     try:
-        return _as_json(tomllib.loads(read_text(path, path.parent)))
+        return _as_json(parsed_toml(read_text(path, path.parent)))
     except (ValueError, RecursionError) as error:
         raise CatalogError([f"{path.name} is not TOML: {one_line(str(error))}"]) from None
 
@@ -205,7 +205,7 @@ def _dockerfile(full: str, raw: Raw) -> str:
 def _exposed(folder: Path, dockerfile: str) -> str | None:
     """Return the first port that a Dockerfile exposes."""
     try:
-        found = re.search(r"^\s*EXPOSE\s+(\d+)", read_text(folder / dockerfile, folder), re.MULTILINE | re.IGNORECASE)
+        found = re.search(r"^[ \t]*EXPOSE[ \t]+(\d+)", read_text(folder / dockerfile, folder), re.MULTILINE | re.IGNORECASE)
     except CatalogError:
         return None
     return found[1] if found else None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from httpbench.catalog.foreign import dockerfile_problems, foreign_target, no_clone
 from httpbench.model import USUAL_CAPABILITIES, ContainerRecipe, Entry, Target
-from httpbench.paths import engine_of, id_part
+from httpbench.paths import engine_of, found_inside, id_part
 
 NAME = "web-frameworks"
 CONFIGURATION = "config.yaml"
@@ -22,7 +22,7 @@ PATHS = {f"{NAME}-index": "/", f"{NAME}-user": "/user/0", f"{NAME}-create": "/us
 
 def read(folder: Path) -> list[Target]:
     """Return all targets of a clone, including those without a Dockerfile. Raises :class:`CatalogError` if the folder isn't a clone."""
-    frameworks = sorted(path.parent for path in folder.absolute().glob(f"*/*/{CONFIGURATION}"))
+    frameworks = [path.parent for path in found_inside(folder.absolute(), f"*/*/{CONFIGURATION}")]
     if not frameworks:
         raise no_clone(folder, f"LANGUAGE/FRAMEWORK/{CONFIGURATION}", NAME, "the-benchmarker/web-frameworks")
     return [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from httpbench.load.requests import size_bytes, too_many
+from httpbench.load.requests import REQUESTS_BYTES_MAX, size_bytes, too_many
 from httpbench.load.text_file import CONTROL, UNSENDABLE, Invalid, TextFile, encoded_bytes, parsed_json, quoted, read
 from httpbench.model import ListedRequest, Request
 from httpbench.text import listed
@@ -71,11 +71,13 @@ def _csv_rows(file: TextFile) -> Iterator[tuple[int, Row]]:
 
 def _columns(file: TextFile, names: Sequence[str], line: int) -> list[str]:
     columns = [name.strip() for name in names]
+    seen = set[str]()
     for number, name in enumerate(columns, 1):
         if not name:
             raise file.error(f"column {number} has no name", line, hint="the first line contains the names of the columns")
-        if name in columns[: number - 1]:
+        if name in seen:
             raise file.error(f"two columns are called {quoted(name)}", line)
+        seen.add(name)
     return columns
 
 
@@ -125,6 +127,8 @@ class _Piece:
                 hint = f"its columns are {listed(row)}" if row else "it has no columns"
                 raise Invalid(f"no column {quoted(words[at])}, which {self.place} uses", hint=hint)
             words[at] = row[words[at]]
+        if sum(map(len, words)) > REQUESTS_BYTES_MAX:
+            raise Invalid(f"it makes {self.place} larger than {REQUESTS_BYTES_MAX >> 20} MB")
         return "".join(words)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from httpbench.load.requests import size_bytes
+from httpbench.load.requests import REQUESTS_BYTES_MAX, size_bytes
 from httpbench.load.text_file import CONTROL, Invalid, TextFile, origin_of, parsed_json, path_of, quoted, read
 from httpbench.model import Expectation, ListedRequest, Request
 
@@ -98,6 +98,8 @@ def _of_http_file(file: TextFile, origins: Collection[str], *, is_template: bool
 def _with_values(file: TextFile) -> list[str]:
     """Return the lines of a ``.http`` file with the values of the variables that it defines."""
     defined = {match[1]: match[2] for line in file.lines if (match := DEFINITION.fullmatch(line))}
+    if sum(len(defined.get(name, "")) for name in VARIABLE.findall(file.text)) > REQUESTS_BYTES_MAX:
+        raise file.error(f"its variables make the request larger than {REQUESTS_BYTES_MAX >> 20} MB")
     return [VARIABLE.sub(lambda found: defined.get(found[1], found[0]), line) for line in file.lines]
 
 

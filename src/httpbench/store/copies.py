@@ -21,7 +21,7 @@ FileState = tuple[int, int, int, int]
 def connected(address: str) -> sqlite3.Connection:
     """Open a database without trusting its schema, because another person may have created the file.
 
-    Views and triggers in the file can't call functions with side effects, and computed columns can't fill the memory.
+    Views and triggers in the file can't call functions with side effects, and a single value can't fill the memory.
     """
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_LIMIT_S, isolation_level=None)
     connection.execute("PRAGMA trusted_schema = OFF")

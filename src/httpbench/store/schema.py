@@ -145,4 +145,8 @@ def _applied(connection: sqlite3.Connection) -> int:
         raise StoreError("not a results database of httpbench", hint="name another file with --db")
     if connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone() != (0,):
         raise StoreError("contains triggers, which httpbench never creates", hint="remove them, or name another file with --db")
+    # Reading a computed column runs its expression, which may take hours or fill the memory.
+    computed = "SELECT count(*) FROM sqlite_master AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND c.hidden"
+    if connection.execute(computed).fetchone() != (0,):
+        raise StoreError("contains computed columns, which httpbench never creates", hint="name another file with --db")
     return int(applied)

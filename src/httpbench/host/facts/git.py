@@ -20,6 +20,7 @@ NO_HOOKS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 RUNS_NOTHING = (
     *NO_HOOKS,
     *("-c", "log.showSignature=false"),
+    *("-c", "log.mailmap=false"),  # whose file may be a pipe
     *("-c", "safe.bareRepository=explicit"),  # a bare repository can hide in a folder of another one
     *("-c", "protocol.allow=never"),
 )

@@ -167,8 +167,12 @@ def _check_version(requirement: Requirement, where: str) -> Met | Unmet:
     return Met(version, where)
 
 
+DIGITS_MAX = 18
+"""Number of digits of a part of a version that count. Python refuses to convert thousands."""
+
+
 def _numbers(version: str) -> tuple[int, ...]:
-    numbers = [int(part) for part in re.findall(r"\d+", version)]
+    numbers = [int(part[:DIGITS_MAX]) for part in re.findall(r"\d+", version)]
     while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers)

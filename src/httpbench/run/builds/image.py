@@ -27,7 +27,7 @@ from httpbench.run.builds.bases import FEATURES, arguments, dockerfile_of
 from httpbench.run.builds.build import cache_folder, hash_of, run_logged
 
 IGNORED = ("__pycache__", ".git")
-DECLARATION = re.compile(r"^\s*ARG\s+([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE | re.IGNORECASE)
+DECLARATION = re.compile(r"^[ \t]*ARG[ \t]+([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE | re.IGNORECASE)
 """Pattern that matches an ``ARG`` line and captures the name of the variable."""
 _LOCKS: defaultdict[str, Lock] = defaultdict(Lock)
 

@@ -1,0 +1,158 @@
+"""Tests of small files of strangers that would take minutes or fill the memory, or that a shell would run."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from httpbench import paths
+from httpbench.catalog import load
+from httpbench.catalog.files import read
+from httpbench.errors import CatalogError, HttpbenchError, StoreError, UsageError
+from httpbench.host import commits_between
+from httpbench.host.tools.requirements import is_older
+from httpbench.load.data_file import read_rows
+from httpbench.load.request_files import read_request
+from httpbench.model import Request, Suite
+from httpbench.model.frozen import Id
+from httpbench.store import Store
+from tests.factories import make_run, make_trial
+from tests.planted import git, plant
+
+LIMIT_S = 2.0
+"""Maximum CPU time."""
+MANIFEST = 'kind = "server"\nlanguage = "c"\nframework = "zz"\n[[variant]]\nname = "a"\n'
+
+
+@pytest.fixture(autouse=True)
+def _takes_little_time() -> object:
+    begin_s = time.process_time()
+    yield
+    assert time.process_time() - begin_s < LIMIT_S
+
+
+def refused(call: Callable[[], object]) -> str:
+    with pytest.raises(HttpbenchError) as caught:
+        call()
+    return caught.value.message
+
+
+@pytest.mark.parametrize("framework", ["zz$(touch${IFS}ran)", "zz;id", "a b", "a\\u001b]0;x", "a\\nplain,b", "a*", "a" * 500])
+def test_only_ids_are_completed(tmp_path: Path, framework: str) -> None:
+    """A shell inserts them into its command line."""
+    (tmp_path / "target.toml").write_text(MANIFEST.replace("zz", framework))
+    built_in = paths.ids()
+    assert paths.ids([tmp_path]) == built_in
+
+
+def test_the_pattern_of_ids_is_that_of_the_model() -> None:
+    (constraint,) = get_args(Id)[1:]
+    assert constraint.pattern == f"^{paths.ID.pattern}$"
+
+
+@pytest.mark.parametrize("part", ["a", '"a b"', "'a'", "a "])
+def test_keys_have_few_parts(tmp_path: Path, part: str) -> None:
+    path = tmp_path / "target.toml"
+    path.write_text(f"{'.'.join([part] * 100_000)} = 1\n{MANIFEST}")
+    assert "a key with more than 32 parts (at line 1)" in refused(lambda: read(path, Suite))
+    assert paths.ids([tmp_path]) == paths.ids()
+
+
+def test_long_texts_are_no_keys() -> None:
+    text = "word " * 20_000 + "." * 1000 + "x" * 100_000
+    assert paths.parsed_toml(f"notes = '{text}'") == {"notes": text}
+
+
+def test_an_unknown_key_may_be_deep(tmp_path: Path) -> None:
+    path = tmp_path / "suite.toml"
+    path.write_text("[" + ".".join(["a"] * 31) + "]\n" + ".".join(["b"] * 31) + " = 1\n")
+    with pytest.raises(CatalogError):
+        read(path, Suite)
+
+
+def test_folders_may_be_deep(tmp_path: Path) -> None:
+    folder = tmp_path
+    (tmp_path / "target.toml").write_text(MANIFEST)
+    before = Path.cwd()
+    try:
+        os.chdir(tmp_path)
+        for _ in range(1100):
+            Path("a").mkdir()
+            os.chdir("a")
+    finally:
+        os.chdir(before)
+    assert paths.manifests(folder) == [tmp_path / "target.toml"]
+
+
+@pytest.mark.parametrize("expression", ["instr(hex(zeroblob(16000000)), '1')", "hex(zeroblob(33000000))"])
+def test_a_computed_column_is_not_read(tmp_path: Path, expression: str) -> None:
+    db = tmp_path / "results.db"
+    with Store(db) as store:
+        store.put(make_run([make_trial()]), [make_trial()])
+    with closing(sqlite3.connect(db)) as connection:
+        connection.execute(f"ALTER TABLE run ADD COLUMN planted TEXT AS ({expression})")
+    with pytest.raises(StoreError, match="computed columns"):
+        Store(db, reading=True)
+
+
+def test_values_that_are_inserted_may_not_make_a_request_huge(tmp_path: Path) -> None:
+    file, rows = tmp_path / "a.http", tmp_path / "rows.jsonl"
+    file.write_text(f"@a = {'x' * 300_000}\nGET /\n\n{'{{a}}' * 2000}")
+    assert "larger than 64 MB" in refused(lambda: read_request(file, ()))
+    file.write_text(f"GET /{{{{a}}}}\n\n{'{{a}}' * 2000}")
+    rows.write_text(f'{{"a": "{"x" * 300_000}"}}\n')
+    template = read_request(file, (), is_template=True)
+    assert "larger than 64 MB" in refused(lambda: read_rows(rows, template))
+
+
+def test_a_table_may_have_many_columns(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text(",".join(f"c{number}" for number in range(50_000)) + ",c1\n")
+    with pytest.raises(UsageError, match='two columns are called "c1"'):
+        read_rows(rows, Request(path="/{c1}"))
+
+
+def test_versions_may_have_thousands_of_digits() -> None:
+    assert is_older("1.2", "9" * 5000)
+
+
+def test_a_repository_cannot_make_git_wait_for_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = plant(tmp_path, [1, 2])
+    os.mkfifo(tmp_path / "pipe")
+    git(tmp_path, "config", "mailmap.file", str(tmp_path / "pipe"))
+    monkeypatch.chdir(tmp_path)
+    begin_s = time.monotonic()
+    assert len(commits_between(first, second)) == 1
+    assert time.monotonic() - begin_s < 5
+
+
+LAYOUTS = {
+    "techempower": ("frameworks/Perl/x", "benchmark_config.json", '{"framework": "x", "tests": [{"default": {"port": 80}}]}'),
+    "httparena": ("frameworks/x", "meta.json", '{"language": "Perl", "tests": ["json"]}'),
+    "web-frameworks": ("perl/x", "config.yaml", "framework:\n  version: 1\n"),
+}
+
+
+@pytest.mark.parametrize("linked", [0, 1])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_catalog_contains_no_folder_outside_of_it(tmp_path: Path, layout: str, linked: int) -> None:
+    """``linked`` is the number of the framework's parents up to the link."""
+    place, name, text = LAYOUTS[layout]
+    for clone, framework in (("outside", "secret"), ("clone", "own")):
+        folder = (tmp_path / clone / place).with_name(framework)
+        folder.mkdir(parents=True)
+        (folder / name).write_text(text)
+        (folder / ".Dockerfile.main").write_text("FROM a\n")
+    outside = [(tmp_path / "outside" / place).with_name("secret"), (tmp_path / "outside" / place).parent][linked]
+    inside = [(tmp_path / "clone" / place).with_name("evil"), (tmp_path / "clone" / place).parent.with_name("evil")][linked]
+    inside.symlink_to(outside)
+    assert {name.split("/")[1] for name in paths.ids([Path(f"{layout}:{tmp_path / 'clone'}")])} == {"own"}
+    found = load([Path(f"{layout}:{tmp_path / 'clone'}")]).targets.values()
+    assert {Path(target.folder).name for target in found} == {"own"}

@@ -77,18 +77,18 @@ def test_an_unknown_key_may_be_deep(tmp_path: Path) -> None:
         read(path, Suite)
 
 
-def test_folders_may_be_deep(tmp_path: Path) -> None:
-    folder = tmp_path
+def test_folders_may_be_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "target.toml").write_text(MANIFEST)
-    before = Path.cwd()
+    monkeypatch.chdir(tmp_path)
     try:
-        os.chdir(tmp_path)
         for _ in range(1100):
             Path("a").mkdir()
             os.chdir("a")
-    finally:
-        os.chdir(before)
-    assert paths.manifests(folder) == [tmp_path / "target.toml"]
+        assert paths.manifests(tmp_path) == [tmp_path / "target.toml"]
+    finally:  # pytest can't remove so many
+        while Path.cwd() != tmp_path:
+            os.chdir("..")
+            Path("a").rmdir()
 
 
 @pytest.mark.parametrize("expression", ["instr(hex(zeroblob(16000000)), '1')", "hex(zeroblob(33000000))"])

@@ -88,7 +88,6 @@ def test_the_jobs_of_the_page_on_ci_gate_a_pull_request_and_comment_on_it(contai
     print(comment["body"])
     assert code == 3
     assert gate.outputs == {"exit-code": "3"}
-    assert "memory>+20%" in comment["body"]
-    assert "breached" in comment["body"]
+    assert "\nBREACHED memory>+20%: head against base" in comment["body"]
     assert "| memory>+20% | breached |" in gate.summary.read_text(encoding="utf-8")
     assert {path.suffix for path in (temporary / "httpbench-report").iterdir()} == {".html", ".json", ".md", ".txt", ".xml"}

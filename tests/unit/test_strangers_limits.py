@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
@@ -19,7 +20,7 @@ from httpbench.errors import CatalogError, HttpbenchError, StoreError, UsageErro
 from httpbench.host import commits_between
 from httpbench.host.tools.requirements import is_older
 from httpbench.load.data_file import read_rows
-from httpbench.load.request_files import read_request
+from httpbench.load.request_files import read_har, read_request
 from httpbench.model import Request, Suite
 from httpbench.model.frozen import Id
 from httpbench.store import Store
@@ -156,3 +157,24 @@ def test_a_catalog_contains_no_folder_outside_of_it(tmp_path: Path, layout: str,
     assert {name.split("/")[1] for name in paths.ids([Path(f"{layout}:{tmp_path / 'clone'}")])} == {"own"}
     found = load([Path(f"{layout}:{tmp_path / 'clone'}")]).targets.values()
     assert {Path(target.folder).name for target in found} == {"own"}
+
+
+def test_a_recording_may_have_another_list_of_entries_before_its_own(tmp_path: Path) -> None:
+    good = {"request": {"url": "http://a/", "method": "GET", "headers": []}, "response": {"status": 200}}
+    path = tmp_path / "a.har"
+    path.write_text(json.dumps({"a": {"entries": [1]}, "log": {"entries": [good, good, good, {"request": {"url": 5}}]}}))
+    assert str(path) in refused(lambda: read_har(path, ()))
+
+
+@pytest.mark.parametrize(("table", "column"), [("trial", "number = x'00ff'"), ("trial", "document = 5")])
+def test_columns_of_a_store_may_have_any_type(tmp_path: Path, table: str, column: str) -> None:
+    db = tmp_path / "results.db"
+    with Store(db) as store:
+        store.put(make_run([make_trial()]), [make_trial()])
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = 1")
+        connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'STRICT', '') WHERE name = ?", (table,))
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {column}")
+    with Store(db, reading=True) as store:
+        assert "cannot read it" in refused(lambda: store.run("latest"))

@@ -316,6 +316,9 @@ def _offset(file: TextFile, index: int) -> int:
     found = re.search(r'"entries"\s*:\s*\[\s*', file.text)
     offset = found.end() if found else 0
     for _ in range(index if found else 0):
-        _, offset = json.JSONDecoder().raw_decode(file.text, offset)
+        try:
+            _, offset = json.JSONDecoder().raw_decode(file.text, offset)
+        except ValueError:  # another list of the file has the same name
+            return 0
         offset = re.compile(r"[\s,]*").match(file.text, offset).end()  # type: ignore[union-attr]
     return offset

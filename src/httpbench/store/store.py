@@ -236,8 +236,8 @@ class Store:
             SELECT document, (SELECT json_group_object(name, data) FROM histogram WHERE run_id = ?1 AND number = trial.number)
             FROM trial WHERE run_id = ?1 AND number IN (SELECT value FROM json_each(?2)) ORDER BY number
         """
-        rows = self._connection.execute(query, (run_id, json.dumps(numbers)))  # read one by one, because documents are large
         with _readable(run_id):
+            rows = self._connection.execute(query, (run_id, json.dumps(numbers)))  # read one by one, because documents are large
             return [_with_histograms(Trial.model_validate_json(text), _HISTOGRAMS.validate_json(histograms)) for text, histograms in rows]
 
     def _profiles(self, run_id: str) -> tuple[Profile, ...]:
@@ -381,7 +381,7 @@ def _readable(run_id: str) -> Iterator[None]:
     """Raise :class:`StoreError` if a document of a run can't be parsed."""
     try:
         yield
-    except (ValueError, zlib.error):
+    except (ValueError, TypeError, zlib.error):  # columns of a planted table can have any type
         raise StoreError(f"run {run_id} {UNREADABLE}") from None
 
 

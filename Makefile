@@ -144,11 +144,10 @@ $(BUILT) &: $(CRATES)
 	cargo build --release --locked $(PROGRAMS:%=--package %)
 	touch $(BUILT)
 
-# Build the packages that tests install, and with them the program that --install copies to load hosts. The tests don't judge its speed, so
-# it isn't optimized as a whole, which takes minutes. If the build fails, some tests build the packages again, and others run without the
-# program.
+# Build the packages that tests install, and with them the program that --install copies to load hosts. If the build fails, some tests build
+# the packages again, and others run without the program.
 packages: $(VENV)/installed
-	-CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 $(MAKE) --no-print-directory dist DIST=$(CURDIR)/target/dist
+	-$(MAKE) --no-print-directory dist DIST=$(CURDIR)/target/dist
 
 # The program that --install copies to load hosts.
 portable:

@@ -55,7 +55,7 @@ from httpbench.stats.frames import areas, frames
 from httpbench.stats.histogram import merged as merged_distribution
 from httpbench.stats.histogram import merged_intervals, percentile_curve_us
 from httpbench.store import Store
-from tests import factories, made_runs, planted, published
+from tests import factories, hostile_repositories, made_runs, planted, published
 
 SAVED = ROOT / "fuzz" / "artifacts" / "files"
 SHARED_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -358,21 +358,17 @@ def arena_results() -> list[bytes]:
 STACKS = b"main;a::b;[c.so] 12\npython (7);f (m.py:3);g_[k] 0\nvfs_read_[k];asm_sysvec_apic_timer_interrupt_[k];softirq_[k] 7\n"
 
 
+@cache
 def settings() -> list[bytes]:
-    """Return settings of git that name a program wherever git would run one to read commits or files."""
-    program = f"touch {RAN}; true"
-    keys = ("fsmonitor", "pager", "editor", "sshCommand", "askPass", "gitProxy", "alternateRefsCommand", "hooksPath")
-    core = "".join(f'\t{key} = "{program}"\n' for key in keys)
-    parts = (
-        f"[core]\n\trepositoryformatversion = 1\n\tbare = false\n{core}",
-        f'[filter "x"]\n\tclean = "{program}"\n\tsmudge = "{program}"\n\tprocess = "{program}"\n\trequired = true\n',
-        f'[diff]\n\texternal = "{program}"\n[diff "x"]\n\ttextconv = "{program}"\n\tcommand = "{program}"\n',
-        f'[log]\n\tshowSignature = true\n[gpg]\n\tprogram = "{program}"\n[gpg "ssh"]\n\tprogram = "{program}"\n',
-        '[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\tpromisor = true\n'
-        f'\turl = "ext::{program}"\n\tuploadpack = "{program}"\n',
-        "[include]\n\tpath = more\n",
-    )
-    return ["".join(parts).encode(), *(f"{parts[0]}{part}".encode() for part in parts[1:])]
+    """Return git's settings in a hostile repository of each kind. They name a command that creates the file ``RAN``."""
+    made = []
+    with tempfile.TemporaryDirectory() as place:
+        for number, plant in enumerate(hostile_repositories.KINDS):
+            folder = Path(place, str(number))
+            plant_repository(folder)
+            plant(folder, Path(f"touch {RAN}"))
+            made.append((folder / ".git" / "config").read_bytes())
+    return made
 
 
 def plant_repository(folder: Path) -> None:
@@ -383,9 +379,9 @@ def plant_repository(folder: Path) -> None:
     planted.git(folder, "add", "--all")
     planted.git(folder, "commit", "--quiet", "--message", "one")
     (folder / "head").write_text(planted.git(folder, "rev-parse", "HEAD"))
-    (folder / ".gitattributes").write_text("* filter=x diff=x\n")
+    (folder / ".gitattributes").write_text("* filter=planted diff=planted\n")
     (folder / "file").write_text("ow2")  # as long as before: git compares the filtered content
-    (folder / ".git" / "more").write_text(f'[core]\n\tfsmonitor = "touch {RAN}; true"\n')
+    (folder / ".git" / "more").write_text(f"[core]\n\tfsmonitor = touch {RAN}\n")
 
 
 def histograms() -> list[bytes]:
@@ -479,6 +475,7 @@ def prepare(folder: Path) -> None:
         shutil.copytree(ROOT / name, data / name)
     paths.PACKAGE = data.parent
     plant_repository(folder / "repository")
+    settings()  # while git is in PATH
     os.environ.update(PATH=str(folder), HOME=str(folder), XDG_DATA_HOME=str(folder), XDG_CACHE_HOME=str(folder), COLUMNS="80")
     for name in ("techempower", "httparena", "web-frameworks"):
         shutil.copytree(CLONES / name, folder / name)

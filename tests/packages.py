@@ -17,7 +17,7 @@ def built() -> Path:
     """
     begun = max((_changed(path) for path in FOLDER.glob("httpbench-*.tar.gz")), default=0)
     if not any(FOLDER.glob("*.crate")) or begun < max(map(_changed, _sources())):
-        subprocess.run(["make", "--silent", "packages"], cwd=root(), check=True)
+        subprocess.run(["make", "--silent", "dist", f"DIST={FOLDER}"], cwd=root(), check=True)
     return FOLDER
 
 

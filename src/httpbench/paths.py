@@ -25,9 +25,6 @@ SERVER = "server"
 SMALL_BYTES_MAX = 1 << 20
 """Maximum size of a manifest, configuration or Dockerfile, in bytes. All built-in files are smaller than 8 kB."""
 
-DEPTH_MAX = 32
-"""Maximum number of folders between a folder of targets and a target.toml."""
-
 KEY_PARTS_MAX = 32
 """Maximum number of parts of a key in TOML. The time that Python takes grows with the square of this number."""
 
@@ -141,19 +138,18 @@ def write_unlinked(path: Path, text: str) -> None:
 
 
 def manifests(folder: Path) -> list[Path]:
-    """Return the target.toml files in a folder and the folders in it, without links, down to ``DEPTH_MAX`` levels.
+    """Return the target.toml files at any depth of a folder. The paths are absolute so that callers can detect duplicates.
 
-    The paths are absolute so that callers can detect duplicates.
+    Recursion, as in ``rglob``, would end with an error in a thousand nested folders.
     """
-    found, folders = list[Path](), [(folder.absolute(), 0)]
+    found, folders = list[Path](), [str(folder.absolute())]
     while folders:
-        current, depth = folders.pop()
-        with suppress(OSError), os.scandir(current) as entries:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
             for entry in entries:
                 if entry.name == "target.toml":
                     found.append(Path(entry.path))
-                elif depth < DEPTH_MAX and entry.is_dir(follow_symlinks=False):
-                    folders.append((Path(entry.path), depth + 1))
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
     return sorted(found)
 
 

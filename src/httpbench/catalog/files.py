@@ -47,13 +47,16 @@ def read(path: Path, model: type[Model]) -> Model:
     except (ValueError, RecursionError) as error:
         raise CatalogError([f"{path}: not TOML: {error}"]) from None
     try:
+        return _validated(path, data, model)
+    except RecursionError:  # from a message that quotes a value
+        raise CatalogError([f"{path}: nested too deeply"]) from None
+
+
+def _validated(path: Path, data: dict[str, Any], model: type[Model]) -> Model:
+    try:
         return model.model_validate(data)
     except ValidationError as error:
-        try:
-            problems = sentences(model, error)
-        except RecursionError:
-            problems = ["nested too deeply"]
-        raise CatalogError([f"{path}: {problem}" for problem in problems]) from None
+        raise CatalogError([f"{path}: {sentence}" for sentence in sentences(model, error)]) from None
 
 
 def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:

@@ -165,11 +165,11 @@ def _is_deleted_folder() -> bool:
 
 
 def _is_lack_of_processes(error: BaseException) -> bool:
-    """Return whether the kernel refused to start a process or, for a ``RuntimeError`` without a kind of its own, a thread."""
-    if isinstance(error, OSError):
-        return error.errno == errno.EAGAIN
+    """Return whether the kernel refused to start a process or a thread. The exceptions have no kind of their own."""
     last = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
-    return last.f_globals.get("__name__") == threading.__name__
+    if isinstance(error, OSError):
+        return error.errno == errno.EAGAIN and last.f_globals.get("__name__") == "subprocess"
+    return last.f_code is threading.Thread.start.__code__
 
 
 def _require_utf8() -> None:

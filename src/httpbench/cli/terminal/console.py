@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -107,6 +105,9 @@ def save(text: str, path: Path) -> None:
     A full disk or a kill therefore leaves the earlier file. Devices, pipes and files in folders where nothing can be created are written
     in place.
     """
+    import shutil
+    import tempfile
+
     path = path.resolve()
     if path.exists() and not path.is_file():
         path.write_text(printable(text), encoding="utf-8")

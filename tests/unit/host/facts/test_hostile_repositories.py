@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,109 +10,16 @@ import pytest
 
 from httpbench.host import Repository, commits_between
 from httpbench.host.facts.git import git_commit
+from tests.hostile_repositories import KINDS, filter_with_an_odd_name, write_program
 from tests.planted import git
-
-
-def _fsmonitor(folder: Path, program: Path) -> None:
-    git(folder, "config", "core.fsmonitor", str(program))
-
-
-def _signature(folder: Path, program: Path) -> None:
-    git(folder, "config", "log.showSignature", "true")
-    git(folder, "config", "gpg.program", str(program))
-    raw = git(folder, "cat-file", "commit", "HEAD")
-    head, _, message = raw.partition("\n\n")
-    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
-    (folder / "signed").write_text(f"{head}\n{signature}\n\n{message}\n")
-    git(folder, "update-ref", "HEAD", git(folder, "hash-object", "-t", "commit", "-w", "signed"))
-    (folder / "signed").unlink()
-
-
-def _hooks(folder: Path, program: Path) -> None:
-    hooks = folder / "planted-hooks"
-    hooks.mkdir()
-    for name in ("post-index-change", "post-checkout", "reference-transaction", "fsmonitor-watchman"):
-        (hooks / name).symlink_to(program)
-    git(folder, "config", "core.hooksPath", str(hooks))
-
-
-def _filter(folder: Path, program: Path, name: str = "planted", kind: str = "clean") -> None:
-    git(folder, "config", f"filter.{name}.{kind}", str(program))
-    git(folder, "config", f"filter.{name}.required", "true")
-    (folder / ".git" / "info" / "attributes").write_text(f"* filter={name}\n")
-    (folder / "file").write_text("ow2")  # as long as before: git compares the filtered content
-
-
-def _filter_process(folder: Path, program: Path) -> None:
-    _filter(folder, program, kind="process")
-
-
-def _filter_with_an_odd_name(folder: Path, program: Path) -> None:
-    _filter(folder, program, name="a=b.c")
-
-
-def _included(folder: Path, program: Path) -> None:
-    (folder / ".git" / "more").write_text(f'[core]\n\tfsmonitor = {program}\n[filter "x"]\n\tclean = {program}\n')
-    git(folder, "config", "include.path", "more")
-    (folder / ".gitattributes").write_text("* filter=x\n")
-    (folder / "file").write_text("ow2")  # as long as before: git compares the filtered content
-
-
-def _textconv(folder: Path, program: Path) -> None:
-    for key in ("diff.planted.textconv", "diff.planted.command", "diff.external", "core.pager", "core.editor", "core.askPass"):
-        git(folder, "config", key, str(program))
-    git(folder, "config", "log.diffMerges", "on")
-    (folder / ".gitattributes").write_text("* diff=planted\n")
-    (folder / "file").write_text("ow2")  # as long as before: git compares the filtered content
-
-
-def _submodule(folder: Path, program: Path) -> None:
-    inner = folder / "inner"
-    inner.mkdir()
-    git(inner, "init", "--quiet")
-    git(inner, "commit", "--quiet", "--allow-empty", "--message", "Inner")
-    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{git(inner, 'rev-parse', 'HEAD')},inner")
-    git(folder, "commit", "--quiet", "--message", "Add a submodule")
-    (inner / "untracked").write_text("x")
-    _fsmonitor(inner, program)
-
-
-def _promisor(folder: Path, program: Path) -> None:
-    """Plant a remote repository, from which a missing commit would be fetched."""
-    git(folder, "config", "core.repositoryFormatVersion", "1")
-    git(folder, "config", "extensions.partialClone", "origin")
-    git(folder, "config", "remote.origin.promisor", "true")
-    git(folder, "config", "remote.origin.url", f"ext::{program} %S")
-    git(folder, "config", "remote.origin.uploadpack", str(program))
-    git(folder, "config", "protocol.ext.allow", "always")
-    git(folder, "config", "core.sshCommand", str(program))
-    (folder / ".git" / "refs" / "heads" / "gone").write_text("1" * 40 + "\n")
-
-
-KINDS = [
-    _fsmonitor,
-    _signature,
-    _hooks,
-    _filter,
-    _filter_process,
-    _filter_with_an_odd_name,
-    _included,
-    _textconv,
-    _submodule,
-    _promisor,
-]
 
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """Create a program that leaves the file ``ran`` beside itself."""
-    path = tmp_path / "program"
-    path.write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\ncat\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return path
+    return write_program(tmp_path)
 
 
-@pytest.mark.parametrize("plant", KINDS, ids=lambda plant: plant.__name__.strip("_"))
+@pytest.mark.parametrize("plant", KINDS, ids=lambda plant: plant.__name__)
 def test_a_repository_runs_nothing(
     tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch, plant: Callable[[Path, Path], None]
 ) -> None:
@@ -137,7 +43,7 @@ def test_a_repository_runs_nothing(
     repository.commits(repository.commit(first), repository.commit("HEAD"))
     assert not (tmp_path / "ran").exists()
     assert between
-    assert found is not None or plant is _filter_with_an_odd_name
+    assert found is not None or plant is filter_with_an_odd_name
 
 
 def test_a_bare_repository_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

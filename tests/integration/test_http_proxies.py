@@ -75,7 +75,9 @@ def test_proxies_that_cheat_have_no_result(harness: Harness) -> None:
     assert done.returncode == 1
     for mode, reason in CHEATS.items():
         result = results(done)[f"{RELAYING}/{mode}"]
-        assert result["verdict"]["kind"] == "invalid" and result["summary"]["throughput_rps"] is None, result["verdict"]
+        # A busy machine could also have lost requests.
+        kinds = ("invalid", "disturbed") if mode == "drops" else ("invalid",)
+        assert result["verdict"]["kind"] in kinds and result["summary"]["throughput_rps"] is None, result["verdict"]
         assert any(reason in told for told in result["verdict"]["reasons"]), result["verdict"]
         assert result["overhead"] == {}
     assert only_round(done, "baseline")["verdict"]["kind"] != "invalid"

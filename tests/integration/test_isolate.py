@@ -39,13 +39,13 @@ def start(folder: Path, script: str, **options: object) -> ProcessTree:
 
 def test_a_command_gets_its_folder_environment_and_cpus(tmp_path: Path) -> None:
     cpu = min(os.sched_getaffinity(0))
-    script = "pwd; echo $COLOR; grep Cpus_allowed_list /proc/self/status"
+    script = "pwd; echo $COLOR; grep Cpus_allowed_list /proc/self/status; cat /proc/self/oom_score_adj"
     log = tmp_path / "log"
     with ProcessTree([Command(("sh", "-c", script), tmp_path, {"COLOR": "green"}, (cpu,))], stdout=log, stderr=log) as tree:
         end = tree.wait(10)
     assert end is not None
     assert end.code == 0
-    assert log.read_text().split() == [str(tmp_path), "green", "Cpus_allowed_list:", str(cpu)]
+    assert log.read_text().split() == [str(tmp_path), "green", "Cpus_allowed_list:", str(cpu), "500"]
 
 
 def test_a_command_that_does_not_exist_is_an_error(tmp_path: Path) -> None:

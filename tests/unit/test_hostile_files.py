@@ -47,7 +47,7 @@ ROOT = Path(__file__).parents[2]
 def test_random_files_cause_no_traceback() -> None:
     done = subprocess.run([sys.executable, ROOT / "fuzz" / "files.py", "--seed", "1", "--cases", "12"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert "results 12, web-frameworks-results 12, httparena-results 12, stacks 12, repository 12, histogram 12, store 12 cases" in done.stdout
+    assert "web-frameworks-results 12, httparena-results 12, stacks 12, repository 12, histogram 12, store 12 cases" in done.stdout
 
 
 # --- catalogs -------------------------------------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ CGROUP_MOUNTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
 KILL_LIMIT_S = 5.0  # time after which a process that survives SIGKILL is reported
 ABANDONED_LIMIT_S = 1.0
 LAST_LIMIT_S, LAST_POLL_S = 60.0, 0.1
+OOM_SCORE_ADJ_MIN = 500  # of 1000: when memory runs out, the kernel kills a command rather than the harness with its results
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -288,11 +289,23 @@ def fork_into(group: str | None) -> int:
     return pid
 
 
+def expendable() -> None:
+    """Let the kernel kill this process first when memory runs out."""
+    try:
+        with open("/proc/self/oom_score_adj", "r+") as file:
+            score = max(int(file.read()), OOM_SCORE_ADJ_MIN)
+            file.seek(0)
+            file.write(str(score))
+    except OSError:
+        pass  # /proc is read-only in this container
+
+
 def become(command: dict[str, Any], open_files: int, stdout: int, stderr: int, error: int) -> None:
     """Turn the forked child into the command. Never returns."""
     try:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.setsid()
+        expendable()
         if command["cpus"]:
             os.sched_setaffinity(0, command["cpus"])
         resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))

@@ -24,6 +24,7 @@ from httpbench.load.request_files import read_har, read_request
 from httpbench.model import Request, Suite
 from httpbench.model.frozen import Id
 from httpbench.store import Store
+from httpbench.web.export import export
 from tests.factories import make_run, make_trial
 from tests.planted import git, plant
 
@@ -102,6 +103,16 @@ def test_a_computed_column_is_not_read(tmp_path: Path, expression: str) -> None:
         connection.execute(f"ALTER TABLE run ADD COLUMN planted TEXT AS ({expression})")
     with pytest.raises(StoreError, match="computed columns"):
         Store(db, reading=True)
+
+
+@pytest.mark.parametrize("run_id", ["a/b", "../a", "", "a" * 101])
+def test_a_run_with_an_id_that_names_no_file_is_not_read(tmp_path: Path, run_id: str) -> None:
+    db = tmp_path / "results.db"
+    with Store(db) as store:
+        store.put(make_run([make_trial()], id="good"), [make_trial()])
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute("UPDATE run SET id = ?, document = json_set(document, '$.id', ?)", (run_id, run_id))
+    assert f"run {run_id} " in refused(lambda: export(db, tmp_path / "site", 10, lambda path: None))
 
 
 def test_values_that_are_inserted_may_not_make_a_request_huge(tmp_path: Path) -> None:

@@ -20,6 +20,10 @@ WorkloadName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.+:,-
 Id = Annotated[str, StringConstraints(pattern=r"^([a-z]+:)?[a-z0-9][a-z0-9_.+/@-]*$")]
 """A target's id: names separated by slashes, with the prefix ``client:`` or ``proxy:`` for clients and proxies."""
 
+RUN_ID_PATTERN = r"[0-9A-Za-z][0-9A-Za-z._+-]{0,99}"
+RunId = Annotated[str, StringConstraints(pattern=f"^{RUN_ID_PATTERN}$")]
+"""A run's id. It contains no slash, so it can name a file."""
+
 RequestPath = Annotated[str, StringConstraints(pattern=r"^/[!-~]*$")]
 """Path and query of a request, with spaces and non-ASCII characters percent-encoded."""
 

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from httpbench.model.environment import Environment, LoadHost
-from httpbench.model.frozen import Frozen, Time
+from httpbench.model.frozen import Frozen, RunId, Time
 from httpbench.model.load import Load
 from httpbench.model.noise import Noise
 from httpbench.model.plan import TrialPlan
@@ -59,7 +59,7 @@ class RunStatus(StrEnum):
 class Run(Frozen):
     """One invocation of ``bench``, ``run``, ``saturate`` or ``noise``."""
 
-    id: str
+    id: RunId
     """Id of the run."""
     started_at: Time
     """Time when the run started, in UTC and ISO 8601 format."""

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from httpbench.errors import SelectionError, StoreError
 from httpbench.host.owner import Owner, is_alive, this_process
 from httpbench.model import Profile, Run, RunStatus, Trial
+from httpbench.model.frozen import RunId
 from httpbench.store.copies import BUSY_LIMIT_S, Copy, connected, temporary_copy
 from httpbench.store.figures import RunFigures, figures_of, runs_of
 from httpbench.store.schema import is_current, migrate
@@ -74,7 +75,7 @@ SIZE = """
 class RunLine:
     """A run in a list of runs."""
 
-    id: str
+    id: RunId
     started_at: str
     name: str | None
     git_commit: str | None

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from httpbench.errors import HttpbenchError
 from httpbench.model import RunStatus
+from httpbench.model.frozen import RUN_ID_PATTERN
 from httpbench.store import Copy, RunLine, Store, browse
 from httpbench.web import addresses, comparisons, lists, runs, targets
 from httpbench.web.cache import Cache
@@ -26,7 +27,7 @@ PAGES_BYTES_MAX = 64_000_000
 EXPLORED_RUNS, EXPLORED_TRIALS = 20, 3_000
 """Maximum number of runs, and of their trials, that the explorer shows. Reading a thousand trials takes about a second."""
 
-ID = r"([0-9A-Za-z][0-9A-Za-z._+-]{0,99})"
+ID = f"({RUN_ID_PATTERN})"
 NAME = r"([a-z0-9.-]{1,80})"
 
 Query = Mapping[str, str]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 SHORTEST_FENCE = 3
+ACTIVE = re.compile(r"[@#]|GH-(?=\d)|:(?=//)|www(?=\.)", re.IGNORECASE)
+"""What GitHub turns into a mention of a person, a reference to an issue, or a link, if other text follows without a gap."""
 
 
 def pipe_table(
@@ -28,9 +30,10 @@ def pipe_table(
 
 
 def escape(text: str) -> str:
-    """Escape text so that Markdown shows it unchanged, even in a table cell."""
-    text = re.sub(r"([\\|*`\[\]])", r"\\\1", text)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br>")
+    """Escape text so that Markdown shows it unchanged, even in a table cell, and so that GitHub doesn't mention or link anything in it."""
+    text = re.sub(r"([\\|*`\[\]~]|(?<!\w)_|_(?!\w))", r"\\\1", text)
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace("$", "<span>$</span>")
+    return ACTIVE.sub(r"\g<0><!-- -->", text).replace("\n", "<br>")
 
 
 def fenced(text: str) -> list[str]:

@@ -4,6 +4,7 @@
 # make test-all   run the remaining checks: other targets, the installed package, and tests that judge measurements
 # make verify-all build and verify all targets; test-all verifies those that changed and an eighth of the others
 # make faults     cause each fault and attack in docs/reliability.md and print the measured tables
+# make audit      check dependencies for known vulnerabilities, and the licences of crates
 # make results    measure each suite that this machine can run, and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
 # make site       build the site of docs and results, and check its links
 # make install    install httpbench and its development tools
@@ -19,7 +20,7 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link packages portable checks \
+.PHONY: audit bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link packages portable checks \
 	first load chosen toolchains targets actionlint python rust clean help wheel dist image shell single multi all
 
 VENV := .venv
@@ -148,6 +149,11 @@ $(BUILT) &: $(CRATES)
 # the packages again, and others run without the program.
 packages: $(VENV)/installed
 	-$(MAKE) --no-print-directory dist DIST=$(CURDIR)/target/dist
+
+audit: install
+	scripts/install-packages $(VENV) --group audit
+	cargo install --quiet --locked --root target/tools cargo-deny@0.20.2
+	$(BIN)/python -m tools.dependencies
 
 # The program that --install copies to load hosts.
 portable:

@@ -23,9 +23,10 @@ MANY = 100
 """A repetition whose limit is higher counts as unlimited."""
 SHORT = 1200
 """Length of the shorter of two texts, in characters. The other one has four times as many."""
-SLOW_S = 0.003
-"""CPU time below which a text isn't slow, in seconds. A pattern of quadratic time takes longer for the shorter text."""
-GROWTH = 8
+SLOW_S = 0.0005
+"""CPU time below which a text isn't slow, in seconds. For the shorter text, a pattern of quadratic time takes at least 2 ms on today's
+processors, and one of linear time at most 0.06 ms."""
+GROWTH = 7
 """Growth of the time from which a pattern counts as slow; 4 is linear, 16 is quadratic."""
 CANDIDATES = "a 1-/.\\\"'{[(<:,;=&|`\n\t~"
 CHOICES = 4
@@ -117,7 +118,7 @@ def slow_text(pattern: Pattern) -> str | None:
                 texts = [begin + part * times + end for times in (count, 4 * count)]
                 if _time_s(compiled, texts[0], pattern.method) < SLOW_S:
                     continue
-                short, long = (min(_time_s(compiled, each, pattern.method) for _ in range(2)) for each in texts)
+                short, long = (min(_time_s(compiled, each, pattern.method) for _ in range(3)) for each in texts)
                 if long > GROWTH * short:
                     return begin + part * 3
     return None

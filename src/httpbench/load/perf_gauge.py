@@ -127,7 +127,7 @@ def _duration_s(output: Output) -> float:
 
 def _summary(output: Output, expected: int) -> tuple[dict[int, int], dict[str, int]]:
     """Return the number of responses by status, and the number of errors by kind. Errors include unexpected statuses."""
-    block = re.search(r"^Summary:\n(.*?)\n\n", output.stdout, re.M | re.S)
+    block = re.search(r"^Summary:\n(.*?)(\n\n|\Z)", output.stdout, re.M | re.S)
     statuses: dict[int, int] = {}
     errors: dict[str, int] = {}
     for line in block[1].splitlines() if block else ():

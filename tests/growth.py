@@ -118,8 +118,8 @@ def slow_text(pattern: Pattern) -> str | None:
                 texts = [begin + part * times + end for times in (count, 4 * count)]
                 if _time_s(compiled, texts[0], pattern.method) < SLOW_S:
                     continue
-                short, long = (min(_time_s(compiled, each, pattern.method) for _ in range(3)) for each in texts)
-                if long > GROWTH * short:
+                short, long = (min(_time_s(compiled, each, pattern.method) for _ in range(5)) for each in texts)
+                if short >= SLOW_S and long > GROWTH * short:
                     return begin + part * 3
     return None
 

@@ -26,8 +26,11 @@ SHORT = 1200
 SLOW_S = 0.0005
 """CPU time below which a text isn't slow, in seconds. For the shorter text, a pattern of quadratic time takes at least 2 ms on today's
 processors, and one of linear time at most 0.06 ms."""
-GROWTH = 7
-"""Growth of the time from which a pattern counts as slow; 4 is linear, 16 is quadratic."""
+GROWTH = 11
+"""Growth of the time from which a pattern counts as slow; 4 is linear, 16 is quadratic. Other programs
+slow the longer text down more often, so linear patterns have been seen at 8."""
+PAIRS = 6
+"""Number of times that both texts are measured, in turns. The shortest time of each counts, because other programs only lengthen it."""
 CANDIDATES = "a 1-/.\\\"'{[(<:,;=&|`\n\t~"
 CHOICES = 4
 
@@ -118,7 +121,8 @@ def slow_text(pattern: Pattern) -> str | None:
                 texts = [begin + part * times + end for times in (count, 4 * count)]
                 if _time_s(compiled, texts[0], pattern.method) < SLOW_S:
                     continue
-                short, long = (min(_time_s(compiled, each, pattern.method) for _ in range(5)) for each in texts)
+                pairs = [[_time_s(compiled, each, pattern.method) for each in texts] for _ in range(PAIRS)]
+                short, long = (min(times) for times in zip(*pairs, strict=True))
                 if short >= SLOW_S and long > GROWTH * short:
                     return begin + part * 3
     return None

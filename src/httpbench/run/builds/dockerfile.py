@@ -23,7 +23,7 @@ _INSTRUCTION = re.compile(r"\s*(\w+)\s+(.*)", re.DOTALL)
 _HERE_DOCUMENT = re.compile(r"<<-?[\"']?(\w+)[\"']?")
 _ARGUMENT = re.compile(r"(\w+)(?:=(\"[^\"]*\"|'[^']*'|\S*))?")
 _FROM = re.compile(r"(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", re.IGNORECASE)
-_SOURCE = re.compile(r"(?:--from=|--mount=\S{0,500}\bfrom=)([^\s,]+)")
+_SOURCE = re.compile(r"(?<!\S)--(?:from=|mount=(?:\S*,)?from=)([^\s,]+)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::-([^{}]*))?\})")
 
 

@@ -1,7 +1,7 @@
 """Check dependencies for known vulnerabilities, and the licences and origins of crates: ``python -m tools.dependencies``.
 
-Checks the installed Python packages, the lowest versions that ``pyproject.toml`` allows, and ``Cargo.lock``. A check whose database can't be
-reached is skipped, and its reason is printed. If the variable ``CI`` is set, a skipped check counts as failed, so that a scheduled
+Checks the installed Python packages, the lowest versions that ``pyproject.toml`` allows, and ``Cargo.lock``. A check whose database can't
+be reached is skipped, and its reason is printed. If the variable ``CI`` is set, a skipped check counts as failed, so that a scheduled
 workflow can't pass without having checked anything.
 """
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from httpbench.analysis.rows import Group, LoadOrigin, Row
-from httpbench.model import Arrivals, Load, Measurement, Probed, Run, Scaling, Table, Trial
+from httpbench.model import Arrivals, Load, Measurement, Probed, Run, Scaling, Table, Trial, TrialPlan
 from httpbench.stats.summary import Summary, cells, last_attempts, summarize
 
 GroupKey = tuple[Scaling, str, str, Load]
@@ -33,15 +33,27 @@ def groups(run: Run, trials: Sequence[Trial], summary_of: Summarize = summarize)
     """
     found: dict[GroupKey, list[list[Trial]]] = {}
     for cell in cells(trials):
-        _, scaling, workload, generator, load = cell[0].plan.cell
-        if load.share_of_peak is not None:
-            load = load.model_copy(update={"rate_rps": None, "peak_of": None})
-        # Multi-core and prefork proxies get the same cores and share one baseline, so they share a table.
-        own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
-        found.setdefault((own, workload, generator, load), []).append(cell)
+        found.setdefault(_key(run, cell[0].plan), []).append(cell)
     probed = {trial.plan.target: trial.probed for trial in trials if trial.probed is not None}
     several = len({generator for _, _, generator, _ in found}) > 1
     return [_group(run, key, found[key], probed, summary_of, several_generators=several) for key in sorted(found, key=_table_place)]
+
+
+def tables(run: Run, plans: Iterable[TrialPlan]) -> list[list[TrialPlan]]:
+    """Return the plans of each table, in the order of :func:`groups`."""
+    found: dict[GroupKey, list[TrialPlan]] = {}
+    for plan in plans:
+        found.setdefault(_key(run, plan), []).append(plan)
+    return [found[key] for key in sorted(found, key=_table_place)]
+
+
+def _key(run: Run, plan: TrialPlan) -> GroupKey:
+    _, scaling, workload, generator, load = plan.cell
+    if load.share_of_peak is not None:
+        load = load.model_copy(update={"rate_rps": None, "peak_of": None})
+    # Multi-core and prefork proxies get the same cores and share one baseline, so they share a table.
+    own = Scaling.MULTI if run.table is Table.TCP_PROXIES and scaling is Scaling.PREFORK else scaling
+    return (own, workload, generator, load)
 
 
 def over_connections(found: Sequence[Group]) -> list[list[Group]]:

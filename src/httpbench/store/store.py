@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from httpbench.errors import SelectionError, StoreError
 from httpbench.host.owner import Owner, is_alive, this_process
-from httpbench.model import Profile, Run, RunStatus, Trial
+from httpbench.model import Profile, Run, RunStatus, Trial, TrialPlan
 from httpbench.model.frozen import RunId
 from httpbench.store.copies import BUSY_LIMIT_S, Copy, connected, temporary_copy
 from httpbench.store.figures import RunFigures, figures_of, runs_of
@@ -195,17 +195,39 @@ class Store:
         Raises :class:`SelectionError` if there isn't exactly one such run.
         """
         with self._errors():
-            rows = _find(self._connection, name)
-            if len(rows) != 1:
-                raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
-            run_id, status, *owner, finished_at, document = rows[0]
-            with _readable(run_id):
-                run = Run.model_validate_json(document)
-            if run.id != run_id:
-                raise StoreError(f"run {run_id} cannot be read: its document has the id {run.id}", hint=OTHER_FILE)
-            run = run.model_copy(update={"profiles": self._profiles(run_id)})
-            found = self._trials(run_id, self._numbers(run_id))
-            return _as_of(run, found, status, owner, finished_at), found
+            run, state = self._run(name)
+            found = self._trials(run.id, self._numbers(run.id))
+            return _as_of(run, [trial.plan for trial in found], *state), found
+
+    def outline(self, name: str) -> tuple[Run, list[TrialPlan]]:
+        """Return a run and the plans of its stored trials, without reading the trials. The argument and errors are those of :meth:`run`."""
+        with self._errors():
+            run, state = self._run(name)
+            query = "SELECT json_extract(document, '$.plan') FROM trial WHERE run_id = ? AND number >= ? ORDER BY number"
+            rows = self._connection.execute(query, (run.id, len(run.plan)))
+            with _readable(run.id):
+                planned = [plan for number in self._numbers(run.id) for plan in run.plan[number : number + 1]]
+                plans = [*planned, *(TrialPlan.model_validate_json(plan) for (plan,) in rows)]
+            return _as_of(run, plans, *state), plans
+
+    def part(self, run: Run, plans: Sequence[TrialPlan]) -> tuple[Run, list[Trial]]:
+        """Return a run as if it had only the cells with these plans, and the trials. The arguments come from :meth:`outline`."""
+        with self._errors():
+            found = self._trials(run.id, [plan.number for plan in plans])
+            cells = {plan.cell for plan in plans}
+            return run.model_copy(update={"plan": tuple(plan for plan in run.plan if plan.cell in cells)}), found
+
+    def _run(self, name: str) -> tuple[Run, tuple[str, Sequence[Any], object]]:
+        """Return a run without its trials, and its stored status, owner and time of the end."""
+        rows = _find(self._connection, name)
+        if len(rows) != 1:
+            raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
+        run_id, status, *owner, finished_at, document = rows[0]
+        with _readable(run_id):
+            run = Run.model_validate_json(document)
+        if run.id != run_id:
+            raise StoreError(f"run {run_id} cannot be read: its document has the id {run.id}", hint=OTHER_FILE)
+        return run.model_copy(update={"profiles": self._profiles(run_id)}), (status, owner, finished_at)
 
     def updated(self, run: Run, trials: Sequence[Trial]) -> tuple[Run, list[Trial]]:
         """Return a run and its trials as they are now, given an earlier result of :meth:`run`. Only new trials are read.
@@ -224,7 +246,7 @@ class Store:
             numbers = self._numbers(run.id)
             new = {trial.plan.number: trial for trial in self._trials(run.id, [number for number in numbers if number not in known])}
             found = [new.get(number) or known[number] for number in numbers]
-            return _as_of(run, found, status, owner, finished_at), found
+            return _as_of(run, [trial.plan for trial in found], status, owner, finished_at), found
 
     def _numbers(self, run_id: str) -> list[int]:
         """Return the numbers of a run's trials in ascending order. The query reads only an index."""
@@ -370,9 +392,9 @@ class Store:
             raise StoreError(f"{self.path}: {error.strerror}", hint=OTHER_FILE) from None
 
 
-def _as_of(run: Run, trials: Sequence[Trial], status: str, owner: Sequence[Any], finished_at: object) -> Run:
+def _as_of(run: Run, plans: Sequence[TrialPlan], status: str, owner: Sequence[Any], finished_at: object) -> Run:
     """Return the run in its current state. Raise :class:`StoreError` if it doesn't describe the target of each trial."""
-    if not {trial.plan.target for trial in trials} <= run.targets.keys():
+    if not {plan.target for plan in plans} <= run.targets.keys():
         raise StoreError(f"run {run.id} has trials of a target that it doesn't describe", hint=OTHER_FILE)
     return run.model_copy(update={"status": status_of(status, Owner(*owner)), "finished_at": finished_at and str(finished_at)})
 

@@ -27,14 +27,20 @@ def run(run_id: str) -> str:
     return f"runs/{quote(run_id, safe='')}.html"
 
 
+def run_table(run_id: str, number: int) -> str:
+    """Return the address of a table of a large run. Tables are numbered from 1."""
+    return f"runs/{quote(run_id, safe='')}/table-{number}.html"
+
+
 def report(run_id: str) -> str:
     """Return the address of the report of a run."""
     return f"runs/{quote(run_id, safe='')}/report.html"
 
 
-def run_chart(run_id: str, name: str) -> str:
-    """Return the address of a chart of a run."""
-    return f"runs/{quote(run_id, safe='')}/{name}.svg"
+def run_chart(run_id: str, name: str, table: int | None = None) -> str:
+    """Return the address of a chart of a run, or of a table of a large run."""
+    folder = f"runs/{quote(run_id, safe='')}"
+    return f"{folder}/{name}.svg" if table is None else f"{folder}/table-{table}/{name}.svg"
 
 
 def events(run_id: str) -> str:

@@ -15,13 +15,14 @@ from httpbench.report.charts.theme import svg_file
 from httpbench.report.html import render_html
 from httpbench.report.html.parts import HtmlTable, Picture, verdict
 from httpbench.report.html.run import results, search_of
+from httpbench.report.words import loads
 from httpbench.report.words.numbers import figure_text
 from httpbench.report.words.reasons import joined
 from httpbench.report.words.run import machine, origin, status, title
 from httpbench.store import RunLine
 from httpbench.web import addresses
 from httpbench.web.frame import Frame, NotFound, Page
-from httpbench.web.measured import Measured
+from httpbench.web.measured import TABLE_TRIALS_MAX, Measured, Outline, is_large
 
 SEARCH = "search"
 TABLE = "table-"
@@ -34,23 +35,46 @@ FRAME_HEIGHT, ROW_HEIGHT, SEARCH_HEIGHT = 110, 26, 420
 """Approximate heights of parts of a chart, in pixels."""
 
 
-def run_page(frame: Frame, path: str, measured: Measured, before: str | None) -> Page:
-    """Make the page of a run. ``before`` is the id of the latest earlier run that the page offers for comparison."""
+def run_page(frame: Frame, path: str, measured: Measured, before: str | None, table: int | None = None) -> Page:
+    """Make the page of a run, or of a table of a large run, which isn't kept up to date.
+
+    ``before`` is the id of the latest earlier run that the page offers for comparison.
+    """
     run, trials, state = measured.run, measured.trials, measured.state
-    is_running = state.status is RunStatus.RUNNING and not frame.is_static
+    is_running = state.status is RunStatus.RUNNING and not frame.is_static and table is None
     context = {
         "title": title(run, trials),
         # The page of an unfinished run already has a line with the current state.
         "origin": [line for line in origin(run, trials) if not is_running or line not in status(run, trials)],
         "run_id": run.id,
         "is_running": is_running,
-        "has_report": bool(trials),
+        "whole_run": None if table is None else addresses.run(run.id),
+        "has_report": bool(trials) and table is None,
         "state": state_text(state),
         "before": before,
         "machine": [*machine(run), *([("Tags", ", ".join(run.tags))] if run.tags else [])],
-        **_results(measured, path, is_running=is_running),
+        **_results(measured, path, is_running=is_running, table=table),
     }
     return frame.page("run.html", path, context)
+
+
+def large_run_page(frame: Frame, path: str, outline: Outline, listed: Sequence[Group]) -> Page:
+    """Make the page of a large run, with links to its tables."""
+    run, state = outline.run, outline.state
+    context = {
+        "title": title(run, ()),
+        "origin": origin(run, ()),
+        "state": state_text(state),
+        "run_id": run.id,
+        "tables": [
+            (addresses.run_table(run.id, number), loads.title(group), len(outline.tables[number - 1]))
+            for number, group in enumerate(listed, 1)
+        ],
+        "more": len(outline.tables) - len(listed),
+        "trials_max": TABLE_TRIALS_MAX,
+        "machine": list(machine(run)),
+    }
+    return frame.page("large_run.html", path, context)
 
 
 def results_part(frame: Frame, path: str, measured: Measured) -> str:
@@ -71,10 +95,10 @@ def report_page(run: Run, trials: Sequence[Trial]) -> Page:
 
 
 def explored_run(measured: Measured) -> ExploredRun:
-    """Return a run for the explorer, with a link to its report."""
+    """Return a run for the explorer, with a link to its report or, if it is large, to its tables."""
     run = measured.run
     name = f"{run.name} ({run.id})" if run.name else f"{run.id}: {title(run, measured.trials)}"
-    return ExploredRun(name, run, measured.trials, report=addresses.report(run.id))
+    return ExploredRun(name, run, measured.trials, report=(addresses.run if is_large(measured.state) else addresses.report)(run.id))
 
 
 def chart(measured: Measured, name: str) -> Page:
@@ -103,13 +127,13 @@ def _table(measured: Measured, name: str) -> Group | None:
     return measured.groups[number] if 0 <= number < len(measured.groups) else None
 
 
-def _results(measured: Measured, path: str, *, is_running: bool) -> dict[str, Any]:
+def _results(measured: Measured, path: str, *, is_running: bool, table: int | None = None) -> dict[str, Any]:
     run, trials, found = measured.run, measured.trials, measured.groups
 
     def address(name: str) -> str:
         # Browsers cache charts, so the address changes when the chart does.
         version = f"?{chart_version(measured, name)}" if is_running else ""
-        return addresses.root(path) + addresses.run_chart(run.id, name) + version
+        return addresses.root(path) + addresses.run_chart(run.id, name, table) + version
 
     search = search_of(run, trials, [Picture("Latency against the offered rate", address(SEARCH), SEARCH_HEIGHT)])
     numbers = {id(group): number for number, group in enumerate(found, 1)}

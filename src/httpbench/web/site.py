@@ -20,7 +20,7 @@ from httpbench.store import Copy, RunLine, Store, browse
 from httpbench.web import addresses, comparisons, lists, runs, targets
 from httpbench.web.cache import Cache
 from httpbench.web.frame import Frame, NotFound, Page
-from httpbench.web.measured import Measured, MeasuredRuns
+from httpbench.web.measured import Measured, MeasuredRuns, is_large
 
 PAGES_BYTES_MAX = 64_000_000
 
@@ -54,6 +54,8 @@ class Site:
             (rf"targets/{NAME}/([1-9][0-9]{{0,5}})\.svg", self._target_chart),
             (rf"runs/{ID}\.html", self._run),
             (rf"runs/{ID}/report\.html", self._report),
+            (rf"runs/{ID}/table-([1-9][0-9]{{0,5}})\.html", self._run_table),
+            (rf"runs/{ID}/table-([1-9][0-9]{{0,5}})/({runs.TABLE}1)\.svg", self._run_table_chart),
             (rf"runs/{ID}/({runs.SEARCH}|{runs.TABLE}[1-9][0-9]{{0,5}})\.svg", self._run_chart),
             (rf"compare/{ID}/{ID}\.html", self._comparison),
             (rf"compare/{ID}/{ID}/([a-z0-9.]{{1,20}})\.svg", self._comparison_chart),
@@ -98,12 +100,21 @@ class Site:
         return None if self._runs_max is None else browse.newest(store, self._runs_max)
 
     def _found(self, run_id: str) -> Measured:
-        """Read a run. Raises :class:`NotFound` if there is no such run."""
+        """Read a run. Raises :class:`NotFound` if there is no such run, or if it is large."""
         with self._store() as store:
-            state = browse.state(store, run_id)
-            if state is None:
-                raise NotFound(f'There is no run "{run_id}".')
+            state = _state(store, run_id)
+            if is_large(state):
+                raise NotFound(f"Run {run_id} has too many trials for this page: `httpbench report {run_id}` prints its report.")
             return self._measured.get(store, state)
+
+    def _found_table(self, run_id: str, number: int) -> Measured:
+        """Read a table of a large run. Raises :class:`NotFound` if there is no such table, or if it is too large for a page."""
+        with self._store() as store:
+            state = _state(store, run_id)
+            measured = self._measured.table(store, state, number) if is_large(state) else None
+        if measured is None:
+            raise NotFound(f"Run {run_id} has no table {number}, or it has too many trials: `httpbench report {run_id}` prints all tables.")
+        return measured
 
     def _drawn(self, key: tuple[object, ...], make: Callable[[], Page]) -> Page:
         """Return a cached page, drawing it if it is missing."""
@@ -126,9 +137,10 @@ class Site:
         """Make the page of the explorer from the newest runs. Runs in progress aren't part of it."""
         with self._store() as store:
             newest = browse.runs(store, browse.Wanted(), first=0, limit=min(EXPLORED_RUNS, self._runs_max or EXPLORED_RUNS))[0]
-            states = [state for state in newest if state.status is not RunStatus.RUNNING and state.trials_done]
+            ended = [state for state in newest if state.status is not RunStatus.RUNNING]
+            states = [state for state in ended if 0 < state.trials_done <= EXPLORED_TRIALS]
             totals = accumulate(state.trials_done for state in states)
-            states = [state for state, total in zip(states, totals, strict=True) if state is states[0] or total <= EXPLORED_TRIALS]
+            states = [state for state, total in zip(states, totals, strict=True) if total <= EXPLORED_TRIALS]
 
             def make() -> Page:
                 found = [self._measured.get(store, state) for state in states]
@@ -146,13 +158,26 @@ class Site:
             return self._drawn((path, browse.extent(store, target)), lambda: targets.target_chart(store, target, int(number)))
 
     def _run(self, path: str, query: Query, run_id: str) -> Page:
-        measured = self._found(run_id)
         with self._store() as store:
+            state = _state(store, run_id)
+            if is_large(state):
+                outline = self._measured.outline(store, state)
+                make = partial(runs.large_run_page, self.frame, path, outline)
+                return self._pages.get((path, state), lambda: make(self._measured.listed(store, outline)))
+            measured = self._measured.get(store, state)
             before = browse.before(store, run_id)
             linked = self._linked(store)
-        if linked is not None and before not in linked:
-            before = None
+            if before is not None and (is_large(_state(store, before)) or (linked is not None and before not in linked)):
+                before = None
         return runs.run_page(self.frame, path, measured, before)
+
+    def _run_table(self, path: str, query: Query, run_id: str, number: str) -> Page:
+        measured = self._found_table(run_id, int(number))
+        return self._pages.get((path, measured.state), lambda: runs.run_page(self.frame, path, measured, None, int(number)))
+
+    def _run_table_chart(self, path: str, query: Query, run_id: str, number: str, name: str) -> Page:
+        measured = self._found_table(run_id, int(number))
+        return self._drawn((path, measured.state), lambda: runs.chart(measured, name))
 
     def _report(self, path: str, query: Query, run_id: str) -> Page:
         measured = self._found(run_id)
@@ -173,3 +198,11 @@ class Site:
         ours, theirs = self._found(base), self._found(head)
         make = partial(comparisons.comparison_chart, (ours.run, ours.trials), (theirs.run, theirs.trials), figure)
         return self._drawn((path, ours.state, theirs.state), make)
+
+
+def _state(store: Store, run_id: str) -> RunLine:
+    """Return the state of a run. Raises :class:`NotFound` if there is no such run."""
+    state = browse.state(store, run_id)
+    if state is None:
+        raise NotFound(f'There is no run "{run_id}".')
+    return state

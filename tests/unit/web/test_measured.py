@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from httpbench.analysis import groups as analysis
-from httpbench.model import Run, RunStatus, Trial
+from httpbench.model import Load, Run, RunStatus, Trial
 from httpbench.stats.summary import Summary, summarize
 from httpbench.store import Store
 from httpbench.web import measured, runs
-from httpbench.web.frame import Page
+from httpbench.web.export import export
+from httpbench.web.frame import NotFound, Page
 from httpbench.web.site import Site
 from tests.dashboards import add_run, make_rounds_of
-from tests.factories import make_run
+from tests.factories import make_plan, make_run, make_trial
 
 
 @pytest.fixture
@@ -141,3 +142,43 @@ def test_the_chart_of_a_table_is_drawn_again_only_when_the_table_has_a_new_trial
     for number in (1, 2):
         site.page(f"runs/r/table-{number}.svg")
     assert drawn == ["table-1", "table-2", "table-1"]
+
+
+def test_a_page_of_a_large_run_reads_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parsed: list[str]) -> None:
+    monkeypatch.setattr(measured, "PAGE_TRIALS_MAX", 5)
+    db = tmp_path / "results.db"
+    loads = [Load(connections=connections, threads=1) for connections in (64, 8)]
+    trials = [
+        make_trial(make_plan(load=load, number=2 * round_ + index, round_=round_))
+        for round_ in range(3)
+        for index, load in enumerate(loads)
+    ]
+    repeated = make_trial(make_plan(load=loads[0], number=6, round_=2, attempt=1))
+    run = make_run(trials, id="r", status=RunStatus.RUNNING)
+    add_run(db, run, trials[:1])
+    site = Site(db)
+    page = site.page("runs/r.html").content
+    assert "1 of 6 trials" in page
+    assert "64 connections" in page and "8 connections" not in page.replace("64 connections", "")
+    with Store(db) as store:
+        for trial in (*trials[1:], repeated):
+            store.add("r", trial)
+        store.finish("r", RunStatus.FINISHED, "2026-11-21T09:00:00.000Z")
+    page = site.page("runs/r.html").content
+    assert page.index('table-1.html">plaintext · target on one core · 8 connections') < page.index('table-2.html">plaintext')
+    assert "3 trials" in page and "4 trials" in page
+    parsed.clear()
+    page = site.page("runs/r/table-1.html").content
+    assert parsed == ["Trial"] * 3
+    assert "median of 3 rounds" in page and "64 connections" not in page
+    assert site.page("runs/r/table-1.html").content == page
+    assert site.page("runs/r/table-1/table-1.svg").media_type == "image/svg+xml"
+    assert parsed == ["Trial"] * 3
+    for missing in ("runs/r/table-3.html", "runs/r/report.html", "compare/r/r.html"):
+        with pytest.raises(NotFound, match="httpbench report r"):
+            site.page(missing)
+    assert export(db, tmp_path / "site", 10, lambda path: None) == len([*(tmp_path / "site").rglob("*.*")])
+    monkeypatch.setattr(measured, "TABLE_TRIALS_MAX", 3)
+    monkeypatch.setattr(runs, "TABLE_TRIALS_MAX", 3)
+    page = Site(db).page("runs/r.html").content
+    assert "table-1.html" in page and "table-2.html" not in page

@@ -63,7 +63,7 @@ def large_run_page(frame: Frame, path: str, outline: Outline, listed: Sequence[G
     run, state = outline.run, outline.state
     context = {
         "title": title(run, ()),
-        "origin": origin(run, ()),
+        "origin": [line for line in origin(run, ()) if line not in status(run, ())],
         "state": state_text(state),
         "run_id": run.id,
         "tables": [

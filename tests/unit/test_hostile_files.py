@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import math
-import sqlite3
+import os
 import string
 import struct
 import subprocess
 import sys
 import zlib
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from httpbench.stats.histogram import merged_intervals
 from httpbench.stats.interval import ConfidenceInterval, around
 from httpbench.store import Store, browse
 from tests.factories import make_client, make_distribution, make_histogram, make_mixed_run, make_plan, make_rounds, make_run, make_trial
+from tests.hostile_stores import plant_journal, without_types
 from tests.published import write_results
 
 ROOT = Path(__file__).parents[2]
@@ -204,16 +204,11 @@ def test_runs_without_the_definition_of_a_workload_can_be_compared() -> None:
 
 
 def stored(path: Path, *statements: str) -> Path:
-    """Store a run, then change the file without the types of its schema."""
+    """Store a run, then change the file as if its schema had no types."""
     run, trials = make_mixed_run()
     with Store(path) as store:
         store.put(run, trials[:3])
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA writable_schema = ON")
-        connection.execute("UPDATE sqlite_master SET sql = replace(replace(sql, ') STRICT', ')'), 'NOT NULL', '') WHERE type = 'table'")
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
+    without_types(path, *statements)
     return path
 
 
@@ -292,14 +287,26 @@ def test_a_target_of_another_type_is_listed_as_text(tmp_path: Path) -> None:
         assert browse.target_ids(store) == ["b'\\xff'"]
 
 
+HIDDEN = "UPDATE sqlite_master SET type = upper(type) WHERE name = '{}'"
 ENDLESS = "WITH RECURSIVE forever(x) AS (SELECT 1 UNION ALL SELECT x FROM forever)"
 
 
 @pytest.mark.parametrize(
     ("statements", "problem"),
     [
-        (("DROP TABLE figures", f"CREATE VIEW figures AS {ENDLESS} SELECT x AS run_id FROM forever"), "not a results database"),
-        (("CREATE TRIGGER t BEFORE DELETE ON run BEGIN SELECT 1; END",), "contains triggers"),
+        (("DROP TABLE figures", f"CREATE VIEW figures AS {ENDLESS} SELECT x AS run_id FROM forever"), "contains figures in a form"),
+        (("DROP TABLE profile", f"CREATE VIEW profile AS {ENDLESS} SELECT x AS run_id FROM forever"), "contains profile in a form"),
+        (("CREATE TRIGGER t BEFORE DELETE ON run BEGIN SELECT 1; END",), "contains t in a form"),
+        (
+            ("CREATE TRIGGER t BEFORE DELETE ON run BEGIN SELECT 1; END", "PRAGMA writable_schema = ON", HIDDEN.format("t")),
+            "contains t in a form",
+        ),
+        (
+            ("ALTER TABLE run ADD COLUMN c AS (hex(zeroblob(16000000)))", "PRAGMA writable_schema = ON", HIDDEN.format("run")),
+            "run in a form",
+        ),
+        (("DROP INDEX figures_by_target",), "contains figures_by_target in a form"),
+        (("PRAGMA user_version = -1",), "newer httpbench"),
     ],
 )
 @pytest.mark.parametrize("reading", [True, False])
@@ -307,6 +314,28 @@ def test_a_schema_that_computes_is_rejected(tmp_path: Path, statements: tuple[st
     path = stored(tmp_path / "results.db", *statements)
     with pytest.raises(StoreError, match=problem):
         Store(path, reading=reading)
+
+
+@pytest.mark.parametrize("reading", [True, False])
+def test_reading_a_store_deletes_no_other_file(tmp_path: Path, *, reading: bool) -> None:
+    victim, path = tmp_path / "victim", stored(tmp_path / "results.db")
+    victim.write_text("precious")
+    plant_journal(path, victim)
+    with pytest.raises(StoreError, match="names another file, which SQLite would delete"):
+        Store(path, reading=reading)
+    assert victim.exists()
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("make", [os.mkfifo, lambda file: file.symlink_to("/dev/null")])
+def test_files_next_to_a_store_are_regular_files(tmp_path: Path, suffix: str, make: Callable[[Path], None]) -> None:
+    path = stored(tmp_path / "results.db")
+    make(Path(f"{path}{suffix}"))
+    link = tmp_path / "link.db"
+    link.symlink_to(path)
+    for each in (path, link):
+        with pytest.raises(StoreError, match="is not a regular file"):
+            Store(each, reading=True)
 
 
 def test_an_impossible_process_is_not_alive() -> None:

@@ -8,6 +8,8 @@ need no migration, and the file contains everything that a report needs.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
+from functools import cache
 
 from httpbench.errors import StoreError
 
@@ -107,8 +109,6 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 TABLES = {"run", "trial", "histogram"}
-FIGURES_SINCE = 3
-"""Number of applied migrations from which the table ``figures`` exists."""
 
 
 def is_current(connection: sqlite3.Connection) -> bool:
@@ -134,19 +134,31 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 def _applied(connection: sqlite3.Connection) -> int:
     (applied,) = connection.execute("PRAGMA user_version").fetchone()
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if applied > len(MIGRATIONS):
+    found = _schema(connection)
+    if not 0 <= applied <= len(MIGRATIONS):
         raise StoreError(
             f"written by a newer httpbench (format {applied}; this one reads up to {len(MIGRATIONS)})",
             hint="update httpbench, or name another file with --db",
         )
-    required = TABLES | {"figures"} if applied >= FIGURES_SINCE else TABLES
-    if (not tables >= required) if applied else tables:
+    created = _created(applied)
+    if not {name for _, name in created if name in TABLES} <= {name for _, name in found} or (found and not applied):
         raise StoreError("not a results database of httpbench", hint="name another file with --db")
-    if connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone() != (0,):
-        raise StoreError("contains triggers, which httpbench never creates", hint="remove them, or name another file with --db")
-    # Reading a computed column runs its expression, which may take hours or fill the memory.
-    computed = "SELECT count(*) FROM sqlite_master AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND c.hidden"
-    if connection.execute(computed).fetchone() != (0,):
-        raise StoreError("contains computed columns, which httpbench never creates", hint="name another file with --db")
+    # Views, triggers and computed columns run expressions that may take hours or fill the memory, and without indexes, queries take hours.
+    if differing := sorted({name for (_, name), sql in found.items() ^ created.items()}):
+        raise StoreError(f"contains {differing[0]} in a form that httpbench never creates", hint="name another file with --db")
     return int(applied)
+
+
+@cache
+def _created(applied: int) -> dict[tuple[str, str], str | None]:
+    """Return the schema after this number of migrations."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for script in MIGRATIONS[:applied]:
+            connection.executescript(script)
+        return _schema(connection)
+
+
+def _schema(connection: sqlite3.Connection) -> dict[tuple[str, str], str | None]:
+    """Return the definition of each object by kind and name. Indexes that SQLite creates by itself have none."""
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
+    return {(kind, name): sql and " ".join(str(sql).split()) for kind, name, sql in rows}

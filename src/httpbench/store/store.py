@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sqlite3
+import stat
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,6 +44,8 @@ PROFILE_BYTES_MAX = 1 << 28
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
 COMMIT = re.compile(r"[0-9a-f]{7,40}")
+JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+"""Last bytes of a journal that names another journal."""
 QUERY = "SELECT id, status, boot_id, pid, pid_start_ticks, finished_at, document FROM run"
 NEWEST = "ORDER BY sequence DESC LIMIT 1"
 
@@ -112,6 +115,7 @@ class Store:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if not path.exists():
                     path.touch(0o600)  # SQLite creates the log next to the file with the same permissions
+            _require_plain_neighbors(path)
             self._connection = connected(_address(path, reading))
             try:
                 self._prepare(reading, copy)
@@ -406,6 +410,26 @@ def _readable(run_id: str) -> Iterator[None]:
         yield
     except (ValueError, TypeError, zlib.error):  # columns of a planted table can have any type
         raise StoreError(f"run {run_id} {UNREADABLE}") from None
+
+
+def _require_plain_neighbors(path: Path) -> None:
+    """Refuse files that SQLite would open together with the database, and that httpbench never creates.
+
+    SQLite waits for a pipe, and follows links. When it finds a journal that names another file, it deletes that file:
+    https://www.sqlite.org/fileformat2.html#the_rollback_journal.
+    """
+    hint = "remove it, or name another file with --db"
+    for suffix in ("-journal", "-wal", "-shm"):
+        file = Path(f"{path.resolve()}{suffix}")
+        if not os.path.lexists(file):
+            continue
+        if not stat.S_ISREG(file.lstat().st_mode):
+            raise StoreError(f"{file.name} next to it is not a regular file", hint=hint)
+        if suffix == "-journal":
+            with file.open("rb") as journal:
+                journal.seek(max(file.stat().st_size - len(JOURNAL_MAGIC), 0))
+                if journal.read() == JOURNAL_MAGIC:
+                    raise StoreError(f"{file.name} next to it names another file, which SQLite would delete", hint=hint)
 
 
 def _address(path: Path, reading: bool) -> str:

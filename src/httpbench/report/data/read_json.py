@@ -41,7 +41,7 @@ def read_export(path: Path, folder: Path | None = None) -> tuple[Run, list[Trial
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         message = f"{path} is not a JSON export of a run that this version can read: {place}: {first['msg']}"
         raise UsageError(message, hint="`httpbench report RUN --export-json FILE` makes one") from None

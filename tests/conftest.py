@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from hypothesis import settings
 
 from tests import containers
 from tests.harness import Harness
+
+gc.set_threshold(50_000)  # as in httpbench itself
 
 # A Hypothesis example must not fail just because the machine is busy.
 settings.register_profile("httpbench", deadline=None)

@@ -90,10 +90,11 @@ def read_foreign(path: Path, folder: Path | None, bytes_max: int = SMALL_BYTES_M
         if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            content = file.read(bytes_max + 1) if found.st_size <= bytes_max else None
+            limit = min(bytes_max, max(found.st_size, SMALL_BYTES_MAX))  # reading takes as much memory as the limit
+            content = file.read(limit + 1) if found.st_size <= bytes_max else None
     finally:
         os.close(descriptor)
-    if content is None or len(content) > bytes_max:  # it may have grown
+    if content is None or len(content) > limit:  # it may have grown
         raise OSError(errno.EFBIG, f"it is larger than {bytes_max >> 20} MiB")
     return content
 

@@ -69,15 +69,16 @@ def test_an_honest_proxy_is_measured_with_its_baseline_ten_times_of_ten(harness:
 
 @pytest.mark.slow
 def test_proxies_that_cheat_have_no_result(harness: Harness) -> None:
-    """A proxy that asks whether its copy is current has one: the backend sends it whole responses, so its requests prove its work."""
+    """A proxy that asks whether its copy is current has one: the backend sends it whole responses, so its requests prove its work.
+
+    The load takes longer than the timeout, so that lost requests time out before its end.
+    """
     modes = (*CHEATS, "revalidates")
-    done = harness.bench(*(f"{RELAYING}/{mode}" for mode in modes), *LOAD, "--timeout", "1s", "--interleave", "rounds")
+    done = harness.bench(*(f"{RELAYING}/{mode}" for mode in modes), *LOAD, "-d", "2s", "--timeout", "1s", "--interleave", "rounds")
     assert done.returncode == 1
     for mode, reason in CHEATS.items():
         result = results(done)[f"{RELAYING}/{mode}"]
-        # A busy machine could also have lost requests.
-        kinds = ("invalid", "disturbed") if mode == "drops" else ("invalid",)
-        assert result["verdict"]["kind"] in kinds and result["summary"]["throughput_rps"] is None, result["verdict"]
+        assert result["verdict"]["kind"] == "invalid" and result["summary"]["throughput_rps"] is None, result["verdict"]
         assert any(reason in told for told in result["verdict"]["reasons"]), result["verdict"]
         assert result["overhead"] == {}
     assert only_round(done, "baseline")["verdict"]["kind"] != "invalid"

@@ -6,10 +6,12 @@ import json
 import os
 import sqlite3
 import time
+import tracemalloc
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -23,9 +25,11 @@ from httpbench.load.data_file import read_rows
 from httpbench.load.request_files import read_har, read_request
 from httpbench.model import Request, Suite
 from httpbench.model.frozen import Id
+from httpbench.report.data.json import render_json
+from httpbench.report.data.read_json import read_export
 from httpbench.store import Store
 from httpbench.web.export import export
-from tests.factories import make_run, make_trial
+from tests.factories import make_profile, make_run, make_trial
 from tests.hostile_stores import without_types
 from tests.planted import git, plant
 
@@ -185,5 +189,50 @@ def test_columns_of_a_store_may_have_any_type(tmp_path: Path, table: str, column
     with Store(db) as store:
         store.put(make_run([make_trial()]), [make_trial()])
     without_types(db, f"UPDATE {table} SET {column}")
+    with Store(db, reading=True) as store:
+        assert "cannot read it" in refused(lambda: store.run("latest"))
+
+
+def exported(path: Path, **changes: Any) -> Path:
+    """Write an export whose only trial has another verdict. A change is JSON."""
+    trial = make_trial()
+    document = json.loads(render_json(make_run([trial]), [trial]))
+    verdict = document["results"][0]["rounds"][0]["verdict"]
+    verdict.pop("causes")
+    verdict["reasons"] = "@reasons"
+    text = json.dumps(document | {name: f"@{name}" for name in changes if name != "reasons"})
+    for name, value in ({"reasons": "[]"} | changes).items():
+        text = text.replace(f'"@{name}"', value)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"reasons": "[" + ",".join(['""'] * 1_400_000) + "]"}, "far more than usual for its size"),
+        ({"reasons": "[" + ",".join([f'"{" " * 20}"'] * 30_000) + "]"}, "at most 1000 items"),
+        ({"other": "[" + ",".join(["[[[[0]]]]"] * 800_000) + "]"}, "far more than usual for its size"),
+        ({"other": "[" + ",".join([json.dumps({"x": "x" * 60})] * 50_000) + "]", "run": "1"}, "run: Input should be"),
+    ],
+)
+def test_an_export_takes_memory_in_proportion_to_its_size(tmp_path: Path, changes: dict[str, str], problem: str) -> None:
+    path = exported(tmp_path / "run.json", **changes)
+    tracemalloc.start()
+    try:
+        assert problem in refused(lambda: read_export(path))
+        assert tracemalloc.get_traced_memory()[1] < 20 * path.stat().st_size
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_profile_takes_memory_in_proportion_to_its_size(tmp_path: Path) -> None:
+    db = tmp_path / "results.db"
+    with Store(db) as store:
+        store.put(make_run([make_trial()]), [make_trial()])
+    one = '{"requests":0,"cpu_s":0,"stacks":{}}'
+    text = make_profile().model_dump_json().replace('"slices":[]', f'"slices":[{",".join([one] * 400_000)}]')
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute("INSERT INTO profile SELECT id, 0, ? FROM run", (zlib.compress(text.encode()),))
     with Store(db, reading=True) as store:
         assert "cannot read it" in refused(lambda: store.run("latest"))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from httpbench.model.frozen import Frozen
 from httpbench.model.usage import CoreOccupancy, LoadHostUse, Network, Others, Usage
-from httpbench.model.verdict import Reason
+from httpbench.model.verdict import REASONS_MAX, Reason
 
 
 class Observed(Frozen):
@@ -38,7 +40,7 @@ class Observed(Frozen):
     slices_dropped: int = 0
     """Number of slices that were dropped and repeated because other programs disturbed them. Earlier versions also dropped the slices of
     other targets."""
-    incidents: tuple[Reason, ...] = ()
+    incidents: tuple[Reason, ...] = Field(default=(), max_length=REASONS_MAX)
     """Events that affect the verdict, such as the target's death or a wrong response after the load. Empty: none, or stored by an earlier
     version."""
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Self
 
-from pydantic import JsonValue, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from httpbench.model.frozen import Frozen
 
@@ -187,6 +187,10 @@ def _without_numbers(value: JsonValue) -> JsonValue:
     return 0 if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
+REASONS_MAX = 1_000
+"""Maximum number of reasons that a verdict or an incident list of a stranger may have."""
+
+
 class VerdictKind(StrEnum):
     TARGET = "target"
     GENERATOR = "generator"
@@ -207,7 +211,7 @@ class Verdict(Frozen):
 
     kind: VerdictKind
     """Kind of verdict."""
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[Reason, ...] = Field(default=(), max_length=REASONS_MAX)
     """Reasons for the verdict. Can be empty."""
     is_accepted: bool = False
     """Whether a disturbed trial counts anyway, because repeats were turned off."""

@@ -13,6 +13,7 @@ from operator import itemgetter
 
 from pydantic import TypeAdapter
 
+from httpbench.foreign_json import parsed
 from httpbench.model import Environment, LoadHost, Target, Trial, VerdictKind
 
 
@@ -96,9 +97,9 @@ def runs_of(connection: sqlite3.Connection, target: str, runs_max: int) -> list[
     return [
         RunFigures(
             *_WORDS.validate_python((run, name, started_at)),
-            environment=Environment.model_validate_json(environment),
-            load_host=LoadHost.model_validate_json(load_host) if load_host else None,
-            target=Target.model_validate_json(described),
+            environment=parsed(Environment, environment),
+            load_host=parsed(LoadHost, load_host) if load_host else None,
+            target=parsed(Target, described),
             workloads=workloads,
             trials=trials[run],
         )

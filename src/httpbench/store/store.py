@@ -19,6 +19,7 @@ from typing import Any, Self
 from pydantic import TypeAdapter
 
 from httpbench.errors import SelectionError, StoreError
+from httpbench.foreign_json import parsed
 from httpbench.host.owner import Owner, is_alive, this_process
 from httpbench.model import Profile, Run, RunStatus, Trial, TrialPlan
 from httpbench.model.frozen import RunId
@@ -39,7 +40,7 @@ HINTS = {
 WAYS = "an id or its beginning, latest, latest~1, the run's name, a git commit"
 """Ways to refer to a run, in the order in which they are tried. A name or commit that several runs share refers to the newest run."""
 
-PROFILE_BYTES_MAX = 1 << 28
+PROFILE_BYTES_MAX = 64 << 20
 """Maximum size of a profile's document, in bytes, so that a damaged file can't fill the memory."""
 
 LATEST = re.compile(r"latest(?:~(\d{1,6}))?")
@@ -211,7 +212,7 @@ class Store:
             rows = self._connection.execute(query, (run.id, len(run.plan)))
             with _readable(run.id):
                 planned = [plan for number in self._numbers(run.id) for plan in run.plan[number : number + 1]]
-                plans = [*planned, *(TrialPlan.model_validate_json(plan) for (plan,) in rows)]
+                plans = [*planned, *(parsed(TrialPlan, plan) for (plan,) in rows)]
             return _as_of(run, plans, *state), plans
 
     def part(self, run: Run, plans: Sequence[TrialPlan]) -> tuple[Run, list[Trial]]:
@@ -228,7 +229,7 @@ class Store:
             raise SelectionError(_not_one(name, [row[0] for row in rows], self.path), hint="`httpbench runs` lists them")
         run_id, status, *owner, finished_at, document = rows[0]
         with _readable(run_id):
-            run = Run.model_validate_json(document)
+            run = parsed(Run, document)
         if run.id != run_id:
             raise StoreError(f"run {run_id} cannot be read: its document has the id {run.id}", hint=OTHER_FILE)
         return run.model_copy(update={"profiles": self._profiles(run_id)}), (status, owner, finished_at)
@@ -265,7 +266,7 @@ class Store:
         """
         with _readable(run_id):
             rows = self._connection.execute(query, (run_id, json.dumps(numbers)))  # read one by one, because documents are large
-            return [_with_histograms(Trial.model_validate_json(text), _HISTOGRAMS.validate_json(histograms)) for text, histograms in rows]
+            return [_with_histograms(parsed(Trial, text), _HISTOGRAMS.validate_json(histograms)) for text, histograms in rows]
 
     def _profiles(self, run_id: str) -> tuple[Profile, ...]:
         rows = self._connection.execute("SELECT document FROM profile WHERE run_id = ? ORDER BY number", (run_id,)).fetchall()
@@ -274,7 +275,7 @@ class Store:
         from httpbench.quantiles import inflated  # imports numpy, which few commands on the store need
 
         with _readable(run_id):
-            return tuple(Profile.model_validate_json(inflated(document, PROFILE_BYTES_MAX)) for (document,) in rows)
+            return tuple(parsed(Profile, inflated(document, PROFILE_BYTES_MAX)) for (document,) in rows)
 
     def figures(self, target: str, runs_max: int) -> list[RunFigures]:
         """Return the results of a target in the newest runs, oldest first.

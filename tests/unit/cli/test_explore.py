@@ -12,7 +12,7 @@ import zstandard
 from click.testing import CliRunner
 
 from httpbench.cli.verbs.explore import explore
-from httpbench.errors import SelectionError
+from httpbench.errors import SelectionError, UsageError
 from httpbench.report.data.json import render_json
 from httpbench.store import Store
 from tests.dashboards import make_rounds_of
@@ -58,3 +58,12 @@ def test_nothing_to_explore_is_an_error(tmp_path: Path) -> None:
     for words, message in ((["--db", str(tmp_path / "none.db")], "has no run"), ([str(tmp_path)], "contains no run.json.zst")):
         with pytest.raises(SelectionError, match=message):
             CliRunner().invoke(explore, words, catch_exceptions=False)
+
+
+def test_a_link_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("victim").write_text("precious")
+    Path("explorer.html").symlink_to("victim")
+    with pytest.raises(UsageError, match=r"explorer\.html is a link"):
+        CliRunner().invoke(explore, ["--db", str(tmp_path / "my.db")], catch_exceptions=False)
+    assert Path("victim").read_text() == "precious"

@@ -25,13 +25,13 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the models that are parsed, in order."""
     found: list[str] = []
     for model in (Run, Trial):
-        parse = model.model_validate_json
+        parse = model.model_validate
 
-        def count(text: str, *, name: str = model.__name__, parse: Any = parse) -> Any:
+        def count(text: object, *, name: str = model.__name__, parse: Any = parse) -> Any:
             found.append(name)
             return parse(text)
 
-        monkeypatch.setattr(model, "model_validate_json", count)
+        monkeypatch.setattr(model, "model_validate", count)
     return found
 
 

@@ -160,7 +160,7 @@ def _show_groups(found: Sequence[Listed], selection: Selection) -> None:
 def _show_unchecked(found: Sequence[Listed]) -> None:
     unchecked = sorted({name for listed in found for name in listed.state.unchecked})
     if unchecked:
-        console.echo(f"version not checked, because list runs no version_command of a --targets folder: {', '.join(unchecked)}", err=True)
+        console.echo(f"version not checked, because list runs no program that a --targets folder names: {', '.join(unchecked)}", err=True)
 
 
 def _show_table(found: Sequence[Listed]) -> None:

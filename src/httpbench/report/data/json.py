@@ -67,6 +67,7 @@ from httpbench.model import (
     VerdictKind,
     Workload,
 )
+from httpbench.model.verdict import REASONS_MAX
 from httpbench.report.data.profiles import ProfileChanges, profile_changes
 from httpbench.report.words.gates import gate_causes, gate_place, gate_reason
 from httpbench.report.words.reasons import joined, sentence, sentences
@@ -94,7 +95,7 @@ class ExportedVerdict(_Exported):
     """Reasons as sentences. The list can be empty."""
     is_accepted: bool = False
     """Whether the trial counts even though it was disturbed, because repeats were turned off."""
-    causes: tuple[Reason, ...] = ()
+    causes: tuple[Reason, ...] = Field(default=(), max_length=REASONS_MAX)
     """Reasons as data: the kind of each reason, and the numbers and names in its sentence."""
 
 
@@ -259,7 +260,7 @@ class Round(_Exported):
     slices_dropped: int = 0
     """Number of slices that were dropped and repeated because other programs disturbed them. Earlier versions also dropped the slices of
     other targets."""
-    incidents: tuple[Reason, ...] = ()
+    incidents: tuple[Reason, ...] = Field(default=(), max_length=REASONS_MAX)
     """Events that affect the verdict, such as the death of the target. Earlier versions stored none."""
     criteria: Criteria = Criteria()
     """Criteria by which the trial is judged, in addition to its plan."""

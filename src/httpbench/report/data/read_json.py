@@ -13,6 +13,7 @@ import zstandard
 from pydantic import ValidationError
 
 from httpbench.errors import UsageError
+from httpbench.foreign_json import parsed
 from httpbench.model import Build, Observed, Run, Scaling, Target, Trial, TrialPlan
 from httpbench.paths import read_foreign
 from httpbench.report.data.json import Document, ExportedTarget, Result, Round, same_fields
@@ -20,11 +21,13 @@ from httpbench.report.data.json import Document, ExportedTarget, Result, Round, 
 BYTES_MAX = 512 << 20
 """Maximum size of an uncompressed export, in bytes. In the folder ``results``, a trial of a server or proxy takes 36 to 115 kB."""
 
-INFLATION_MAX = 100
+INFLATION_MAX = 40
 """Maximum ratio of an export to its compressed size. In the folder ``results``, the ratio is at most 30."""
 
-INFLATED_BYTES = 32 << 20
-"""Size of an uncompressed export for which any ratio is allowed, in bytes. pydantic takes up to 18 times as much memory to read it."""
+INFLATED_BYTES = 8 << 20
+"""Size of an uncompressed export for which any ratio is allowed, in bytes."""
+
+HINT = "`httpbench report RUN --export-json FILE` makes one"
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 """First bytes of gzip and zstd files."""
@@ -37,14 +40,16 @@ def read_export(path: Path, folder: Path | None = None) -> tuple[Run, list[Trial
     these are empty.
     """
     try:
-        return _read(path, Document.model_validate_json(_content(path, folder)))
+        return _read(path, parsed(Document, _content(path, folder)))
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
+        first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         message = f"{path} is not a JSON export of a run that this version can read: {place}: {first['msg']}"
-        raise UsageError(message, hint="`httpbench report RUN --export-json FILE` makes one") from None
+        raise UsageError(message, hint=HINT) from None
+    except ValueError as error:
+        raise UsageError(f"{path} is not a JSON export of a run that this version can read: {error}", hint=HINT) from None
 
 
 def _read(path: Path, document: Document) -> tuple[Run, list[Trial]]:

@@ -42,7 +42,7 @@ class TargetState:
     version: str | None = None
     """Version of the library, once it is built."""
     unchecked: tuple[str, ...] = ()
-    """Requirements whose installed versions weren't checked, because checking them would run a command from a user's manifest."""
+    """Requirements whose installed versions weren't checked, because checking them would run a program that a user's manifest names."""
 
 
 def states(targets: Sequence[Target]) -> list[TargetState]:
@@ -67,12 +67,13 @@ def unmet(target: Target, check: Callable[[Requirement], host.Met | host.Unmet] 
 
 
 def _is_unchecked(target: Target, requirement: Requirement) -> bool:
-    return requirement.version_command is not None and not is_built_in(target.folder)
+    """Return whether the requirement's program isn't asked for its version, because a user's manifest can name any program."""
+    return requirement.program is not None and not is_built_in(target.folder)
 
 
 def state_of(target: Target) -> TargetState:
-    """Return the state of one target, without running any command from a user's manifest."""
-    unchecked = () if target.isolation else tuple(each.label for each in target.requires if _is_unchecked(target, each))
+    """Return the state of one target, without running any program that a user's manifest names."""
+    unchecked = () if target.isolation else tuple(each.label for each in target.requires if each.version and _is_unchecked(target, each))
     return dataclasses.replace(_state_of(target), unchecked=unchecked)
 
 

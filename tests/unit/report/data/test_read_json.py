@@ -67,7 +67,7 @@ def test_a_histogram_may_not_become_too_large() -> None:
         decoded(bomb)
 
 
-@pytest.mark.parametrize(("text", "place"), [("{}", "run"), ("no", "the file"), ('{"schema": "httpbench/9"}', "schema")])
+@pytest.mark.parametrize(("text", "place"), [("{}", "run"), ("no", "expected ident"), ('{"schema": "httpbench/9"}', "schema")])
 def test_other_files_are_rejected_with_a_reason(tmp_path: Path, text: str, place: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text)

@@ -1,9 +1,10 @@
 # httpbench with the toolchains of its targets. See "httpbench in a container" in docs/containers.md.
+# Digests make every build use the same images. Dependabot proposes newer ones.
 ARG REGISTRY=docker.io
-ARG RUST=${REGISTRY}/library/rust:1.95-bookworm
-ARG GO=${REGISTRY}/library/golang:1.26-bookworm
-ARG NODE=${REGISTRY}/library/node:24-bookworm-slim
-ARG BASE=${REGISTRY}/library/debian:bookworm-slim
+ARG RUST=${REGISTRY}/library/rust:1.95-bookworm@sha256:6258907abe69656e41cd992e0b705cdcfabcbbe3db374f92ed2d47121282d4a1
+ARG GO=${REGISTRY}/library/golang:1.26-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d
+ARG NODE=${REGISTRY}/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
+ARG BASE=${REGISTRY}/library/debian:bookworm-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 
 FROM ${GO} AS go
 

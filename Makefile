@@ -10,6 +10,7 @@
 # make install    install httpbench and its development tools
 # make wheel      build the wheel in dist/
 # make dist       build the packages of a release in dist/ and check them
+# make sbom       list what the packages of a release contain and require, in dist/
 # make image      build a container image of httpbench with the toolchains from Debian and the official images
 # make shell      open a shell in this image; the volume httpbench stores results and builds
 # make single     run the suite http-servers on one core, on this machine or in the image's shell
@@ -20,7 +21,7 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: audit bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link packages portable checks \
+.PHONY: audit sbom bench results site test test-all verify-all loadgen quick test-programs test-unit faults install installed link packages portable checks \
 	first load chosen toolchains targets actionlint python rust clean help wheel dist image shell single multi all
 
 VENV := .venv
@@ -200,6 +201,15 @@ dist: wheel
 	cp target/package/httpbench-loadgen-*.crate $(DIST)
 	cp LICENSE target/$(STATIC)
 	tar -czf $(DIST)/httpbench-loadgen-$(MACHINE)-linux.tar.gz --owner 0 --group 0 -C target/$(STATIC) httpbench-loadgen LICENSE
+
+# Lists of everything that a release contains or requires, as CycloneDX documents in dist/.
+sbom: dist
+	scripts/install-packages target/tools/sbom --group sbom
+	scripts/install-packages target/tools/contents $(DIST)/*.whl
+	target/tools/sbom/bin/cyclonedx-py environment target/tools/contents --output-reproducible --output-file $(DIST)/httpbench-$(MACHINE)-python.cdx.json
+	cargo install --quiet --locked --root target/tools cargo-cyclonedx@0.5.9
+	target/tools/bin/cargo-cyclonedx cyclonedx --format json --override-filename contents.cdx
+	for crate in loadgen reference timer; do mv crates/$$crate/contents.cdx.json $(DIST)/httpbench-$(MACHINE)-$$crate.cdx.json; done
 
 # The wheel is built from nothing but the source package. Its files get new times when they are unpacked: cargo would take programs of an
 # earlier build as up to date with the times in the package.

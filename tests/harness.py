@@ -56,7 +56,7 @@ class Harness:
             words = (words[0], "--retries", "0", *words[1:])
         return [*self.before, sys.executable, "-c", f"{self.entrance}\n{first}\n{PROGRAM}", *words]
 
-    def run(self, *words: str, timeout_s: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str, timeout_s: float = 240, **options: Any) -> subprocess.CompletedProcess[str]:
         with self.start(*words, **options) as process:
             try:
                 out, err = process.communicate(timeout=timeout_s)

@@ -58,7 +58,7 @@ def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 @pytest.mark.timeout(600)
 def test_an_interrupted_search_continues_and_finds_the_commit(harness: Harness) -> None:
     """The commit in the middle doesn't build. The first bad commit comes two later."""
-    repository = planted(harness, [*[CHEAP] * 8, None, CHEAP, *[DEAR] * 6])
+    repository = planted(harness, [*[CHEAP] * 4, None, CHEAP, *[DEAR] * 3])
     process = harness.start(*repository.words("-q"), cwd=repository.folder, env=repository.env)
     while_running(process, lambda: list(harness.db.with_suffix(".bisect").glob("*.json")), 100)
     process.send_signal(signal.SIGINT)
@@ -69,12 +69,12 @@ def test_an_interrupted_search_continues_and_finds_the_commit(harness: Harness) 
     assert done.returncode == 3, done.stderr
     assert "continuing after 1 measurement" in done.stderr
     found = document(done)
-    assert [commit["id"] for commit in found["suspects"]] == [repository.commits[10]]
+    assert [commit["id"] for commit in found["suspects"]] == [repository.commits[6]]
     assert found["ending"] == "found"
-    assert found["before"]["id"] == repository.commits[9]
+    assert found["before"]["id"] == repository.commits[5]
     assert found["confirmation"]["interval"]["low"] > 1.5
     answers = {step["commit"]: step["answer"] for step in found["steps"]}
-    assert answers[repository.commits[-1]] == "bad" and answers[repository.commits[8]] == "skipped"
+    assert answers[repository.commits[-1]] == "bad" and answers[repository.commits[4]] == "skipped"
     assert not list(harness.db.with_suffix(".bisect").glob("*.json")), "the search has ended"
     assert git(repository.folder, "status", "--porcelain") == ""
 

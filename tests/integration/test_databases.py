@@ -168,7 +168,7 @@ def test_a_server_that_follows_the_rules_passes(harness: Harness) -> None:
 
 
 def test_a_server_that_asks_its_database_passes_ten_of_ten(harness: Harness) -> None:
-    load = ("-c", "8", "-d", "1s", "--warmup", "200ms", "--timeout", "10s", "--rounds", "10", "--export-json", "-")
+    load = ("-c", "8", "-d", "300ms", "--warmup", "200ms", "--timeout", "10s", "--rounds", "10", "--export-json", "-")
     done = harness.run("bench", *ASKING, "test/asking/honest", "--workload", "db", *load)
     (result,) = json.loads(done.stdout)["results"]
     assert len(result["rounds"]) == 10

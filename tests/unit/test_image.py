@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tomllib
 
@@ -21,8 +22,9 @@ COPIED = {
 
 def test_its_bases_are_those_of_targets() -> None:
     used = {base for path in manifests(root() / "targets") for base in parse((path.parent / "Dockerfile").read_text()).arguments.values()}
-    own = {base.replace("rust:1.95-bookworm", "rust:1.95-slim-bookworm") for base in FILE.arguments.values()}
-    assert own <= used
+    own = [base.partition("@") for name, base in FILE.arguments.items() if name != "REGISTRY"]
+    assert {base.replace("rust:1.95-bookworm", "rust:1.95-slim-bookworm") for base, _, _ in own} <= used
+    assert all(re.fullmatch("sha256:[0-9a-f]{64}", digest) for _, _, digest in own), "each has a digest"
 
 
 def test_all_inputs_of_the_wheel_are_copied() -> None:

@@ -73,7 +73,11 @@ def test_actions_are_pinned_to_a_commit(path: Path) -> None:
     ("tag", "heading", "code"), [("v1.2.3", "2026-12-01", 0), ("v1.2.4", "2026-12-01", 1), ("v1.2.3", "Unreleased", 1)]
 )
 def test_a_release_requires_a_tag_of_its_version_and_a_date(tmp_path: Path, tag: str, heading: str, code: int) -> None:
-    (step,) = [step for step in read(WORKFLOWS[0])["jobs"]["build"]["steps"] if step.get("name", "").startswith("Check that the tag")]
+    (step,) = [
+        step
+        for step in read(GITHUB / "workflows/release.yml")["jobs"]["build"]["steps"]
+        if step.get("name", "").startswith("Check that the tag")
+    ]
     package = tmp_path / "src/httpbench/__init__.py"
     package.parent.mkdir(parents=True)
     package.write_text('__version__ = "1.2.3"\n')

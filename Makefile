@@ -4,7 +4,7 @@
 # make test-all   run the remaining checks: other targets, the installed package, and tests that judge measurements
 # make verify-all build and verify all targets; test-all verifies those that changed and an eighth of the others
 # make faults     cause each fault and attack in docs/reliability.md and print the measured tables
-# make audit      check dependencies for known vulnerabilities, and the licences of crates
+# make audit      check dependencies for known vulnerabilities, and the licenses of crates
 # make results    measure each suite that this machine can run, and write results/MACHINE/SUITE; select suites with SUITES="quick http-clients"
 # make site       build the site of docs and results, and check its links
 # make install    install httpbench and its development tools

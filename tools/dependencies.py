@@ -1,4 +1,4 @@
-"""Check dependencies for known vulnerabilities, and the licences and origins of crates: ``python -m tools.dependencies``.
+"""Check dependencies for known vulnerabilities, and the licenses and origins of crates: ``python -m tools.dependencies``.
 
 Checks the installed Python packages, the lowest versions that ``pyproject.toml`` allows, and ``Cargo.lock``. A check whose database can't
 be reached is skipped, and its reason is printed. If the variable ``CI`` is set, a skipped check counts as failed, so that a scheduled
@@ -36,7 +36,7 @@ def lowest(project: Mapping[str, Any]) -> Iterator[str]:
 
 def main() -> int:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    failed = [not _passes("licences and origins of crates", str(DENY), "--offline", "check", "bans", "licenses", "sources")]
+    failed = [not _passes("licenses and origins of crates", str(DENY), "--offline", "check", "bans", "licenses", "sources")]
     if problem := _problem_of_advisories():
         failed.append(_skipped("vulnerabilities of crates", problem))
     else:

@@ -32,6 +32,9 @@ TOML_TYPES = {
 SHOWN_MAX = 80
 """Maximum number of characters that an error message quotes from an invalid value."""
 
+PROBLEMS_MAX = 20
+"""Maximum number of problems that are described. Each unknown key is compared with all allowed ones."""
+
 Model = TypeVar("Model", bound=BaseModel)
 Location = Sequence[str | int]
 
@@ -60,10 +63,15 @@ def _validated(path: Path, data: dict[str, Any], model: type[Model]) -> Model:
 
 
 def sentences(model: type[BaseModel], error: ValidationError) -> list[str]:
-    """Return one sentence for each problem that pydantic found in the values for a model."""
+    """Return one sentence for each problem that pydantic found in the values for a model.
+
+    If there are more than :data:`PROBLEMS_MAX`, the last sentence is the number of the others.
+    """
     # If an element is invalid, pydantic also reports the whole list as too short, which is redundant.
-    problems = [dict(problem) for problem in error.errors() if not (problem["type"] == "too_short" and problem["input"])]
-    return [one_line(_sentence(model, problem)) for problem in problems]
+    problems = [dict(problem) for problem in error.errors(include_url=False) if not (problem["type"] == "too_short" and problem["input"])]
+    described = [one_line(_sentence(model, problem)) for problem in problems[:PROBLEMS_MAX]]
+    others = len(problems) - len(described)
+    return [*described, f"{others:,} more problem{'s' if others > 1 else ''}"] if others else described
 
 
 def did_you_mean(word: str, allowed: Sequence[str]) -> str:

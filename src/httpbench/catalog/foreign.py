@@ -38,7 +38,7 @@ def read_json(path: Path) -> Raw:
     """Return the object stored in a JSON file in a target's folder. Raises :class:`CatalogError` if it can't be read."""
     text = read_text(path, path.parent)
     try:
-        data = json_data(text)
+        data = json_data(text.encode())
     except (ValueError, RecursionError) as error:
         raise CatalogError([f"{path.name} is not JSON: {one_line(str(error))}"]) from None
     if not isinstance(data, dict):
@@ -46,13 +46,14 @@ def read_json(path: Path) -> Raw:
     return data
 
 
-def json_data(text: str) -> Any:
-    """Parse JSON. Raises :class:`ValueError` or :class:`RecursionError` if it's invalid or contains half of a surrogate pair.
+def json_data(content: bytes) -> Any:
+    """Parse JSON in UTF-8, with or without a byte order mark.
 
-    Such a half has no encoding in UTF-8, so it can't be stored.
+    Raises :class:`ValueError` or :class:`RecursionError` if it's invalid or contains half of a surrogate pair. Such a half has no encoding
+    in UTF-8, so it can't be stored.
     """
-    data = json.loads(text)
-    if "\\ud" in text.lower():
+    data = json.loads(content.decode("utf-8-sig"))
+    if b"\\ud" in content or b"\\uD" in content:
         json.dumps(data, ensure_ascii=False).encode()
     return data
 

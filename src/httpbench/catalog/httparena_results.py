@@ -20,6 +20,7 @@ from httpbench.catalog.foreign import foreign_target
 from httpbench.catalog.httparena import NAME, PATHS
 from httpbench.catalog.imported import (
     COUNT_MAX,
+    Budget,
     PublishedRow,
     digest,
     nonzero,
@@ -79,12 +80,13 @@ def read_results(clone: Path, workloads: Mapping[str, Workload], command: Sequen
         raise CatalogError(
             [f"{clone}: contains no {DATA}/PROFILE-CONNECTIONS.json; {NAME}:DIR requires a clone of github.com/MDA2AV/HttpArena"]
         )
-    folders = _folders(folder / FRAMEWORKS, clone)
-    contents = {path: _read(path, clone) for path in found}
+    budget = Budget()
+    folders = _folders(folder / FRAMEWORKS, clone, budget)
+    contents = {path: _read(path, clone, budget) for path in found}
     rows = [row for path, data in contents.items() for row in _rows(path, data, workloads, folders)]
     if not rows:
         raise CatalogError([f"{folder}: contains no results"])
-    machine = _machine(folder / MACHINE, clone)
+    machine = _machine(folder / MACHINE, clone, budget)
     return published_run(
         NAME,
         rows,
@@ -102,25 +104,25 @@ def _place(path: Path) -> tuple[str, int]:
     return found["profile"], int(found["connections"])
 
 
-def _read(path: Path, clone: Path) -> Any:
+def _read(path: Path, clone: Path, budget: Budget) -> Any:
     try:
-        return read_published_json(path, clone)
+        return read_published_json(path, clone, budget)
     except ValueError as error:  # also raised for binary data
         raise CatalogError([f"{path} is not JSON: {one_line(str(error))}"]) from None
 
 
-def _folders(path: Path, clone: Path) -> dict[str, str]:
+def _folders(path: Path, clone: Path, budget: Budget) -> dict[str, str]:
     """Return the folder of each framework by its displayed name. Frameworks with a folder of the same name may be missing."""
-    data = _read(path, clone) if path.exists() else {}
+    data = _read(path, clone, budget) if path.exists() else {}
     if not isinstance(data, dict):
         raise CatalogError([f"{path}: must be an object"])
     named = {name: entry.get("dir") for name, entry in data.items() if isinstance(entry, dict)}
     return {name: folder for name, folder in named.items() if isinstance(folder, str)}
 
 
-def _machine(path: Path, clone: Path) -> _Machine:
+def _machine(path: Path, clone: Path, budget: Budget) -> _Machine:
     try:
-        return _Machine.model_validate(_read(path, clone) if path.exists() else {})
+        return _Machine.model_validate(_read(path, clone, budget) if path.exists() else {})
     except ValidationError as error:
         raise CatalogError([f"{path}: {sentences(_Machine, error)[0]}"]) from None
 

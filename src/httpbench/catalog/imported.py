@@ -39,12 +39,33 @@ UNKNOWN = "unknown"
 COUNT_MAX = 10**15
 """Maximum number of requests or errors in published results."""
 ENVIRONMENT_MAX = 200
-PUBLISHED_BYTES_MAX = 256 << 20
+PUBLISHED_BYTES_MAX = 32 << 20
 """Maximum size of a file with published results, in bytes."""
+IMPORT_BYTES_MAX = 64 << 20
+"""Maximum size of all files of an import together, in bytes."""
+IMPORT_VALUES_MAX = 4_000_000
+"""Maximum number of values in all files of an import together. Python needs up to 100 bytes for each."""
 US = {"us": 1.0, "ms": 1e3, "s": 1e6, "m": 6e7, "h": 3.6e9}
 
 _NO_CORES = Cores(target=(), generator=(), harness=(), shared=False)
 _PUBLISHED = Verdict(kind=VerdictKind.UNKNOWN)
+
+
+@dataclass(slots=True)
+class Budget:
+    """What the files of one import may still contain."""
+
+    bytes_left: int = IMPORT_BYTES_MAX
+    values_left: int = IMPORT_VALUES_MAX
+
+    def spend(self, content: bytes, path: Path) -> None:
+        """Subtract a file. Raises :class:`CatalogError` if the files are too large together."""
+        self.bytes_left -= len(content)
+        self.values_left -= sum(map(content.count, (b"{", b"[", b",")))
+        if self.bytes_left < 0:
+            raise CatalogError([f"{path}: the files of this import are larger than {IMPORT_BYTES_MAX >> 20} MiB together"])
+        if self.values_left < 0:
+            raise CatalogError([f"{path}: the files of this import have more than {IMPORT_VALUES_MAX:,} values together"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +158,15 @@ def published_environment(machine: str | None, *, kernel: str | None, system: st
     )
 
 
-def read_published_json(path: Path, folder: Path | None = None) -> Any:
-    """Return the contents of a JSON file, named by the user or found in ``folder``.
+def read_published_json(path: Path, folder: Path | None = None, budget: Budget | None = None) -> Any:
+    """Return the contents of a JSON file, named by the user or found in ``folder``. All files of an import share a ``budget``.
 
-    Raises :class:`CatalogError` if it can't be read, or :class:`ValueError` if it isn't JSON.
+    Raises :class:`CatalogError` if it can't be read or is too large, or :class:`ValueError` if it isn't JSON.
     """
     try:
-        return json_data(read_foreign(path, folder, PUBLISHED_BYTES_MAX).decode("utf-8-sig"))
+        content = read_foreign(path, folder, PUBLISHED_BYTES_MAX)
+        (budget or Budget()).spend(content, path)
+        return json_data(content)
     except OSError as error:
         raise CatalogError([f"{path}: cannot read the file: {error.strerror}"]) from None
     except RecursionError:

@@ -8,9 +8,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from urllib.parse import quote
 
+from httpbench.errors import UsageError
 from httpbench.load.requests import REQUESTS_BYTES_MAX, size_bytes, too_many
 from httpbench.load.text_file import CONTROL, UNSENDABLE, Invalid, TextFile, encoded_bytes, parsed_json, quoted, read
 from httpbench.model import ListedRequest, Request
@@ -19,6 +21,11 @@ from httpbench.text import listed
 PLACEHOLDER = re.compile(r"\{\{\s*([^\W\d][\w.-]*)\s*\}\}|\{([^\W\d][\w.-]*)\}")
 """``{column}``, or ``{{column}}`` as in ``.http`` files."""
 
+PLACEHOLDERS_MAX = 10_000
+"""Maximum number of placeholders in a template."""
+INSERTIONS_MAX = 3_000_000
+"""Maximum number of values that are inserted into all requests together. Empty values take time, too."""
+
 Row = Mapping[str, str]
 
 
@@ -26,14 +33,20 @@ def read_rows(path: Path, template: Request) -> tuple[ListedRequest, ...]:
     """Return one request for each row of a CSV or JSON Lines file.
 
     The values are inserted as they are, except that paths are percent-encoded where they must be. Raises :class:`UsageError` if the file is
-    invalid, if it lacks a column that the template names, if the template names no column, or if there are too many requests.
+    invalid, if it lacks a column that the template names, if the template names no column or too many, or if there are too many requests.
     """
     rows_of = {".csv": _csv_rows, ".jsonl": _json_rows, ".ndjson": _json_rows}.get(path.suffix.lower())
     if rows_of is None:
         raise TextFile(path, "").error("unknown kind of data file", hint="use a name that ends with .csv or .jsonl")
-    file, filling = read(path), _Filling.of(template)
-    found, total_bytes = [], 0
+    file = read(path)
+    placeholders = _placeholders(template)
+    if placeholders > PLACEHOLDERS_MAX:
+        raise UsageError(f"the request has more than {PLACEHOLDERS_MAX:,} placeholders", hint="use a smaller request")
+    filling = _Filling.of(template)
+    found, total_bytes = list[ListedRequest](), 0
     for line, row in rows_of(file):
+        if (len(found) + 1) * placeholders > INSERTIONS_MAX:
+            raise file.error(f"more than {INSERTIONS_MAX:,} values for the request's placeholders", line, hint="use fewer rows")
         with file.place(line):
             request = filling.request(row)
             total_bytes += size_bytes(request)
@@ -94,6 +107,13 @@ def _json_rows(file: TextFile) -> Iterator[tuple[int, Row]]:
 
 
 # --- placeholders ----------------------------------------------------------------------------------------------------------------
+
+
+def _placeholders(template: Request) -> int:
+    """Return the number of placeholders in a template, but at most one more than ``PLACEHOLDERS_MAX``."""
+    texts = (template.path, *template.headers.values(), template.body)
+    found = chain.from_iterable(map(PLACEHOLDER.finditer, texts))
+    return sum(1 for _ in islice(found, PLACEHOLDERS_MAX + 1))
 
 
 @dataclass(frozen=True, slots=True)

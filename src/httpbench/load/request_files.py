@@ -34,6 +34,15 @@ DEFINITION = re.compile(r"@([\w.-]++)[ \t]*+=[ \t]*+((?:[ \t]*+[^ \t\n]++)*+)[ \
 VARIABLE = re.compile(r"\{\{[ \t]*+([\w.$-]++)[^{}\n]*+\}\}")
 COMMENT, SEPARATOR = ("#", "//"), "###"
 
+FIELDS_MAX = 10_000
+"""Maximum number of header fields in a request that is read from text."""
+VALUES_MAX = 4_000_000
+"""Maximum number of values in a HAR export. Python needs up to 100 bytes for each."""
+BLOCK = 1000
+"""Number of values that ``MANY_VALUES`` matches at once."""
+MANY_VALUES = re.compile(rf"""(?:(?:[^"{{\[,]|"(?:[^"\\]|\\.)*+")*+[{{\[,]){{{BLOCK}}}""", re.DOTALL)
+"""Pattern that matches JSON up to the next ``BLOCK`` characters that begin a value. Texts may contain these characters."""
+
 FORM = "application/x-www-form-urlencoded"
 ORIGINS_SHOWN = 3
 
@@ -98,7 +107,7 @@ def _of_http_file(file: TextFile, origins: Collection[str], *, is_template: bool
 def _with_values(file: TextFile) -> list[str]:
     """Return the lines of a ``.http`` file with the values of the variables that it defines."""
     defined = {match[1]: match[2] for line in file.lines if (match := DEFINITION.fullmatch(line))}
-    if sum(len(defined.get(name, "")) for name in VARIABLE.findall(file.text)) > REQUESTS_BYTES_MAX:
+    if sum(len(defined.get(match[1], "")) for match in VARIABLE.finditer(file.text)) > REQUESTS_BYTES_MAX:
         raise file.error(f"its variables make the request larger than {REQUESTS_BYTES_MAX >> 20} MB")
     return [VARIABLE.sub(lambda found: defined.get(found[1], found[0]), line) for line in file.lines]
 
@@ -108,14 +117,15 @@ def _is_remark(line: str) -> bool:
 
 
 def _of_head(file: TextFile, head: Sequence[tuple[int, str]], origins: Collection[str], body: str) -> Request:
-    (first, line), *rest = head
-    while rest and re.match(r"[ \t]+[?&]", rest[0][1]):  # a query may continue on the next lines
-        line += rest.pop(0)[1].strip()
+    first, end = head[0][0], 1
+    while end < len(head) and re.match(r"[ \t]+[?&]", head[end][1]):  # a query may continue on the next lines
+        end += 1
+    line = head[0][1] + "".join(text.strip() for _, text in head[1:end])
     match = REQUEST_LINE.fullmatch(line)
     if match is None:
         raise file.error(f"{quoted(line)} is not a request line", first, 1, "write it as GET /path or GET http://host/path")
     method, path = _first_line(file, match, first, origins)
-    headers = _headers(file, [(number, text) for number, text in rest if not text.startswith(COMMENT)])
+    headers = _headers(file, [(number, text) for number, text in head[end:] if not text.startswith(COMMENT)])
     return Request(method=method, path=path, headers=_sendable(headers), body=body)
 
 
@@ -133,8 +143,10 @@ def _check_method(method: str) -> None:
         raise Invalid(f"the method {quoted(method)} must consist of capital letters")
 
 
-def _headers(file: TextFile, lines: Iterable[tuple[int, str]], column: int = 1) -> list[tuple[str, str]]:
+def _headers(file: TextFile, lines: Sequence[tuple[int, str]], column: int = 1) -> list[tuple[str, str]]:
     """Return the names and values in numbered lines whose text begins at ``column``."""
+    if len(lines) > FIELDS_MAX:
+        raise file.error(f"more than {FIELDS_MAX:,} header fields", lines[FIELDS_MAX][0], column, "remove the others")
     found = []
     for number, line in lines:
         with file.place(number, column):
@@ -154,14 +166,12 @@ def _check_value(name: str, value: str, at: int = 0) -> None:
 def _sendable(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the header fields to send. The values of fields with the same name are joined as HTTP allows."""
     names: dict[str, str] = {}
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for name, value in headers:
         if name.lower() in LEFT_OUT_HEADERS or name.startswith(":"):
             continue
-        name = names.setdefault(name.lower(), name)
-        separator = "; " if name.lower() == "cookie" else ", "
-        found[name] = f"{found[name]}{separator}{value}" if name in found else value
-    return found
+        found.setdefault(names.setdefault(name.lower(), name), []).append(value)
+    return {name: ("; " if name.lower() == "cookie" else ", ").join(values) for name, values in found.items()}
 
 
 # --- many requests ---------------------------------------------------------------------------------------------------------------
@@ -244,6 +254,8 @@ def read_har(path: Path, origins: Collection[str]) -> Recording:
 
 
 def _entries(file: TextFile) -> list[Any]:
+    if _has_many_values(file.text):
+        raise file.error(f"more than {VALUES_MAX:,} values", hint="record fewer requests")
     try:
         document = parsed_json(file.text)
     except Invalid as invalid:
@@ -253,6 +265,16 @@ def _entries(file: TextFile) -> list[Any]:
     if not isinstance(entries, list) or not entries:
         raise file.error("not a HAR export: it has no log.entries", 1, 1, "save it in the network tools of a browser")
     return entries
+
+
+def _has_many_values(text: str) -> bool:
+    """Return whether JSON has more than about ``VALUES_MAX`` values."""
+    if sum(map(text.count, "{[,")) <= VALUES_MAX:  # also counts those in texts, but is fast
+        return False
+    blocks = end = 0
+    while blocks * BLOCK < VALUES_MAX and (found := MANY_VALUES.match(text, end)):
+        blocks, end = blocks + 1, found.end()
+    return blocks * BLOCK >= VALUES_MAX
 
 
 def _obstacle(entry: Any, origin: str | None, wanted: Collection[str]) -> str | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
+import stat
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +19,10 @@ from httpbench.text import one_line
 
 FILE_BYTES_MAX = 64 << 20
 """Maximum size of a file, in bytes."""
+LINES_MAX = 2_000_000
+"""Maximum number of lines in a file that is read line by line. Each of them takes more than 100 bytes of memory."""
+STREAM = re.compile(r"/dev/fd/[0-9]+|/dev/stdin|/proc/self/fd/[0-9]+")
+"""Pattern that matches files that httpbench inherits. For ``<(command)``, a shell inserts such a path."""
 SHOWN = 60
 """Maximum number of characters that a message quotes from a file."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -42,7 +49,9 @@ class TextFile:
 
     @property
     def lines(self) -> list[str]:
-        """The lines without their ends."""
+        """The lines without their ends. Raises :class:`UsageError` if there are too many."""
+        if self.text.count("\n") > LINES_MAX:
+            raise self.error(f"more than {LINES_MAX:,} lines", hint="split it into smaller files")
         return self.text.replace("\r\n", "\n").split("\n")
 
     def error(self, problem: str, line: int | None = None, column: int | None = None, hint: str | None = None) -> UsageError:
@@ -63,6 +72,25 @@ class TextFile:
             raise self.error(found.problem, line, column and column + found.at, found.hint) from None
 
 
+def content_of(path: Path) -> bytes:
+    """Return at most ``FILE_BYTES_MAX + 1`` bytes of a file, which is a pipe only if httpbench inherited it.
+
+    Nobody might ever write to another pipe. Raises :class:`OSError` with a ``strerror`` if the file can't be read.
+    """
+    is_stream = STREAM.fullmatch(str(path)) is not None
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if is_stream else os.O_NONBLOCK))
+    try:
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode) and not is_stream:
+            raise OSError(errno.EINVAL, "it is a pipe")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content: bytes | None = file.read(FILE_BYTES_MAX + 1)
+    finally:
+        os.close(descriptor)
+    if content is None:
+        raise OSError(errno.EINVAL, "it is a device without data")
+    return content
+
+
 def read(path: Path) -> TextFile:
     """Return the content of a file without its byte order mark.
 
@@ -70,8 +98,7 @@ def read(path: Path) -> TextFile:
     """
     empty = TextFile(path, "")
     try:
-        with path.open("rb") as file:
-            content = file.read(FILE_BYTES_MAX + 1)
+        content = content_of(path)
     except OSError as error:
         raise empty.error(f"cannot read the file: {(error.strerror or str(error)).lower()}") from None
     if len(content) > FILE_BYTES_MAX:

@@ -13,8 +13,8 @@ from operator import itemgetter
 
 from pydantic import TypeAdapter
 
-from httpbench.foreign_json import parsed
 from httpbench.model import Environment, LoadHost, Target, Trial, VerdictKind
+from httpbench.model.foreign import parsed
 
 
 @dataclass(frozen=True, slots=True)

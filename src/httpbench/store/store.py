@@ -19,9 +19,9 @@ from typing import Any, Self
 from pydantic import TypeAdapter
 
 from httpbench.errors import SelectionError, StoreError
-from httpbench.foreign_json import parsed
 from httpbench.host.owner import Owner, is_alive, this_process
 from httpbench.model import Profile, Run, RunStatus, Trial, TrialPlan
+from httpbench.model.foreign import parsed
 from httpbench.model.frozen import RunId
 from httpbench.store.copies import BUSY_LIMIT_S, Copy, connected, temporary_copy
 from httpbench.store.figures import RunFigures, figures_of, runs_of

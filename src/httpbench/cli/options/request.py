@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping, Sequence
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -223,7 +225,12 @@ def _text(given: str | None, option: str) -> str | None:
     """Return the given text or, for ``@FILE``, the content of the file."""
     if given is None or not given.startswith("@"):
         return given
+    from httpbench.load.text_file import FILE_BYTES_MAX, content_of
+
     try:
-        return Path(given[1:]).read_text(encoding="utf-8")
+        content = content_of(Path(given[1:]))
+        if len(content) > FILE_BYTES_MAX:
+            raise OSError(errno.EFBIG, f"it is larger than {FILE_BYTES_MAX >> 20} MB")
+        return TextIOWrapper(BytesIO(content), encoding="utf-8").read()  # converts the ends of lines
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{option}: cannot read {given[1:]}: {getattr(error, 'strerror', None) or error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -52,6 +53,8 @@ def explore(options: ExploreOptions) -> None:
     from httpbench.report.html import check_html
 
     check_html()
+    if options.output.is_symlink():  # the default name is the same everywhere, so a clone could bring a link of this name
+        raise UsageError(f"{options.output} is a link, and httpbench doesn't overwrite what it leads to", hint="name another file with -o")
     from httpbench.report.html.explorer import render_explorer
 
     found = _stored(options.db) if not options.runs else [each for word in options.runs for each in _named(word, options)]
@@ -79,7 +82,7 @@ def _named(word: str, options: ExploreOptions) -> list[ExploredRun]:
 
     path = Path(word)
     if path.is_dir():
-        files = sorted(path.rglob(DATA))
+        files = _exports(path)
         if not files:
             raise SelectionError(f"{path} contains no {DATA}", hint="name a run, a JSON export, or a folder that `make results` wrote")
         return [_read(file, file.parent.relative_to(path).as_posix(), options.output, path) for file in files]
@@ -88,6 +91,19 @@ def _named(word: str, options: ExploreOptions) -> list[ExploredRun]:
     with Store(options.db, reading=True) as store:
         run, trials = measured_run(store, word)
     return [ExploredRun(run.name or run.id, run, trials)]
+
+
+def _exports(folder: Path) -> list[Path]:
+    """Return the exports at any depth of a folder. Recursion, as in ``rglob``, would end with an error in a thousand nested folders."""
+    found, folders = list[Path](), [str(folder)]
+    while folders:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name == DATA:
+                    found.append(Path(entry.path))
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return sorted(found)
 
 
 def _read(file: Path, name: str, output: Path, folder: Path | None = None) -> ExploredRun:

@@ -14,7 +14,15 @@ from httpbench.host.commands import capture
 
 COMMITS_MAX = 10
 COMMIT = re.compile(r"([0-9a-f]{7,64})(?:\+changes)?")
-LIMIT_S = 10.0
+LIMIT_S = 2.0
+"""Time limit of a command that reads commits or settings. A repository's settings can include a pipe, which git then waits for."""
+STATUS_LIMIT_S = 10.0
+"""Time limit of ``git status``, which reads a work tree of any size."""
+SUBJECT_MAX = 200
+"""Maximum number of columns of a commit's subject."""
+
+_stalled = set[Path]()
+"""Folders where git took too long. A further command would take as long."""
 
 NO_HOOKS = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
 RUNS_NOTHING = (
@@ -31,7 +39,7 @@ FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 
 
 def git(folder: Path, *words: str, limit_s: float = LIMIT_S, trusted: bool = False) -> subprocess.CompletedProcess[str] | None:
-    """Run a git command in a folder. Return ``None`` if git is missing or takes longer than ``limit_s`` seconds.
+    """Run a git command in a folder. Return ``None`` if git is missing, takes longer than ``limit_s`` seconds or prints too much.
 
     The repository's hooks never run. ``trusted``: it may filter files and fetch what is missing, because the user builds its commits.
     Commands that read files of the work tree also need :func:`_no_filters`.
@@ -49,7 +57,8 @@ def git_commit(folder: Path) -> str | None:
     head = _output(folder, "rev-parse", "--verify", "HEAD")
     if head is None or _output(folder, "check-ignore", "--quiet", ".") is not None or (no_filters := _no_filters(folder)) is None:
         return None
-    changes = _output(folder, *no_filters, "status", "--porcelain", "--ignore-submodules=dirty", "--", ".")
+    words = (*no_filters, "status", "--porcelain", "--ignore-submodules=dirty", "--", ".")
+    changes = _output(folder, *words, limit_s=STATUS_LIMIT_S)
     return None if changes is None else head.strip() + ("+changes" if changes else "")
 
 
@@ -64,15 +73,22 @@ def commits_between(before: str, after: str) -> list[str]:
     first, last = (match[1] if match else None for match in matches)
     if first is None or last is None or first == last:
         return []
-    options = ("--no-decorate", "--no-color", "--no-show-signature", "--format=%h %s", f"--max-count={COMMITS_MAX + 1}")
-    lines = (_output(Path.cwd(), "log", *options, f"{first}..{last}", "--") or "").splitlines()
+    form = f"--format=%h %<({SUBJECT_MAX},trunc)%s"
+    options = ("--no-decorate", "--no-color", "--no-show-signature", form, f"--max-count={COMMITS_MAX + 1}")
+    printed = _output(Path.cwd(), "log", *options, f"{first}..{last}", "--") or ""
+    lines = [line.rstrip() for line in printed.splitlines()]  # git fills the column with spaces
     more = f"… and more: git log {first[:12]}..{last[:12]}"
     return lines if len(lines) <= COMMITS_MAX else [*lines[:COMMITS_MAX], more]
 
 
-def _output(folder: Path, *words: str) -> str | None:
-    """Return the output of a git command, or ``None`` if it fails."""
-    found = git(folder, *words)
+def _output(folder: Path, *words: str, limit_s: float = LIMIT_S) -> str | None:
+    """Return the output of a git command, or ``None`` if it fails or if an earlier one in this folder took too long."""
+    place = folder.absolute()
+    if place in _stalled:
+        return None
+    found = git(folder, *words, limit_s=limit_s)
+    if found is None:
+        _stalled.add(place)
     return found.stdout if found is not None and found.returncode == 0 else None
 
 

@@ -13,8 +13,8 @@ import zstandard
 from pydantic import ValidationError
 
 from httpbench.errors import UsageError
-from httpbench.foreign_json import parsed
 from httpbench.model import Build, Observed, Run, Scaling, Target, Trial, TrialPlan
+from httpbench.model.foreign import parsed
 from httpbench.paths import read_foreign
 from httpbench.report.data.json import Document, ExportedTarget, Result, Round, same_fields
 

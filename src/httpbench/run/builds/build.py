@@ -7,6 +7,7 @@ build commands. File times aren't part of the fingerprint, because they are mean
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -37,6 +38,12 @@ FULL_BELOW_BYTES = 1 << 20
 NO_SPACE = "No space left on device"
 Kept = TypeVar("Kept", bound=Frozen)
 IGNORED = ("__pycache__", ".git", "Dockerfile")
+
+SOURCES_BYTES_MAX = 1 << 30
+"""Maximum total size of a target's sources and their names, in bytes. All sources are read whenever the target is listed."""
+
+BLOCK_BYTES = 1 << 20
+"""Number of bytes of a source that are read at once."""
 
 
 class Receipt(Frozen, extra="ignore"):
@@ -212,8 +219,35 @@ def _without_its_files(folder: Path, error: BuildError) -> BuildError:
     return BuildError("the disk was full when its build failed, so its files were deleted", hint=hint, log_tail=error.log_tail)
 
 
-def _sources(folder: Path, ignored: Collection[str]) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not set(ignored) & set(path.relative_to(folder).parts))
+def _sources(folder: Path, ignored: Collection[str]) -> list[str]:
+    """Return the relative paths of the files at any depth of a folder, in the order of their parts. Links to folders aren't followed.
+
+    Recursion, as in ``rglob``, would end with an error in a thousand nested folders. Raises :class:`OSError` if the files have more than
+    :data:`SOURCES_BYTES_MAX` bytes.
+    """
+    found, folders, size_bytes = list[str](), [(str(folder), "")], 0
+    while folders:
+        place, parent = folders.pop()
+        for entry in _entries(place):
+            name = parent + entry.name
+            if entry.name in ignored:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                folders.append((entry.path, f"{name}/"))
+            elif (path := Path(entry.path)).is_file():
+                found.append(name)
+                size_bytes += path.stat().st_size + len(name)
+            if size_bytes > SOURCES_BYTES_MAX:
+                advice = f"move large files and links to them out of the folder, which has more than {SOURCES_BYTES_MAX >> 30} GiB"
+                raise OSError(errno.EFBIG, advice, str(folder))
+    return sorted(found, key=lambda name: name.replace("/", "\0"))
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder, or an empty list if the folder is missing or its permissions don't allow this."""
+    with suppress(FileNotFoundError, PermissionError), os.scandir(folder) as entries:
+        return list(entries)
+    return []
 
 
 def fingerprint_of(target: Target) -> str:
@@ -227,32 +261,55 @@ def _recipe(target: Target) -> str:
 
 
 def hash_of(folder: Path, recipe: str, ignored: Collection[str]) -> str:
-    """Hash a recipe and the sources in a folder. The manifest and the files and folders named in ``ignored`` are left out."""
-    digest = hashlib.sha256(recipe.encode())
-    for path in _sources(folder, ignored):
-        if path.name != "target.toml":
-            digest.update(f"\n{path.relative_to(folder)} {path.stat().st_mode & 0o100}\n".encode())
-            digest.update(path.read_bytes())
+    """Hash a recipe and the sources in a folder. The manifest and the files and folders named in ``ignored`` are left out.
+
+    A link that leads out of the folder counts with its text and the size and time of the file behind it, which isn't read. Raises
+    :class:`OSError` if a source can't be read or the sources are too large.
+    """
+    digest, real = hashlib.sha256(recipe.encode()), folder.resolve()
+    for name in _sources(folder, ignored):
+        path = folder / name
+        if path.name == "target.toml":
+            continue
+        found, shown = path.stat(), os.fsencode(name)
+        if path.is_symlink() and not path.resolve().is_relative_to(real):
+            link = f" link {found.st_size} {found.st_mtime_ns}\n".encode()
+            digest.update(b"\n" + shown + link + os.fsencode(path.readlink()))
+            continue
+        digest.update(b"\n" + shown + f" {found.st_mode & 0o100}\n".encode())
+        with path.open("rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                digest.update(block)
     return digest.hexdigest()
 
 
 def _copy_sources(target: Target, folder: Path) -> None:
     """Update the copy of the sources, but keep the files that the last build created."""
     origin = Path(target.folder)
-    names = [str(path.relative_to(origin)) for path in _sources(origin, IGNORED)]
+    names = _sources(origin, IGNORED)
     listing = folder / SOURCES
     before = json.loads(listing.read_text()) if listing.exists() else []
     for gone in set(before) - set(names):
         (folder / gone).unlink(missing_ok=True)
     for name in names:
         copy = folder / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(copy.parent)
         content = (origin / name).read_bytes()
         if not copy.exists() or copy.read_bytes() != content:  # an unchanged file keeps its modification time, for incremental builds
             copy.unlink(missing_ok=True)
             copy.write_bytes(content)
         shutil.copymode(origin / name, copy)
     listing.write_text(json.dumps(names))
+
+
+def _make_folder(folder: Path) -> None:
+    """Create a folder and its parents. ``Path.mkdir`` would end with an error in a thousand nested folders."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
 
 
 def _missing_artifacts(target: Target, folder: Path) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 
 SCRATCH = "scratch"
@@ -18,6 +18,12 @@ SCRATCH = "scratch"
 
 IMAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 """Pattern that matches image names, with the characters that the OCI Distribution Specification allows. It doesn't match options."""
+
+VALUE_MAX = 4096
+"""Maximum number of characters of a value after its variables are replaced. Names of images have at most a few hundred."""
+
+TOO_LONG = f"(a value of more than {VALUE_MAX} characters)"
+"""Text that replaces a longer value. It isn't the name of an image, so a target that needs the value as a base is reported."""
 
 _INSTRUCTION = re.compile(r"\s*(\w+)\s+(.*)", re.DOTALL)
 _HERE_DOCUMENT = re.compile(r"<<-?[\"']?(\w+)[\"']?")
@@ -54,15 +60,14 @@ def arguments(text: str, given: Mapping[str, str]) -> dict[str, str]:
 def stages(text: str, given: Mapping[str, str]) -> list[BuildStage]:
     """Return all stages in order. Values in ``given`` override the defaults of ``ARG`` lines."""
     known = arguments(text, given)
-    found: list[BuildStage] = []
+    found: list[tuple[str | None, str, list[str]]] = []
     for instruction, rest in _instructions(text):
         if instruction == "FROM" and (match := _FROM.match(rest)):
-            found.append(BuildStage(match[2], _filled(match[1].strip("\"'"), known), ()))
+            found.append((match[2], _filled(match[1].strip("\"'"), known), []))
         elif instruction in ("ADD", "COPY", "RUN") and found:
-            last = found[-1]
             flags = " ".join(takewhile(lambda word: word.startswith("--"), rest.split()))  # words after the flags belong to the command
-            found[-1] = replace(last, sources=(*last.sources, *_SOURCE.findall(flags)))
-    return found
+            found[-1][2].extend(_SOURCE.findall(flags))
+    return [BuildStage(name, base, tuple(sources)) for name, base, sources in found]
 
 
 def images(found: list[BuildStage]) -> list[str]:
@@ -79,10 +84,10 @@ def _instructions(text: str) -> Iterator[tuple[str, str]]:
     """Yield the name of each instruction, in upper case, and its arguments."""
     lines = iter([line for line in text.splitlines() if not line.lstrip().startswith("#")])
     for line in lines:
-        whole = line
-        while whole.rstrip().endswith("\\"):
-            whole = whole.rstrip()[:-1] + " " + next(lines, "")
-        if match := _INSTRUCTION.match(whole):
+        parts = [line]
+        while (last := parts[-1].rstrip()).endswith("\\"):
+            parts[-1:] = [last[:-1], next(lines, "")]
+        if match := _INSTRUCTION.match(" ".join(parts)):
             name = match[1].upper()
             yield name, match[2].strip()
             for end in _HERE_DOCUMENT.findall(match[2]) if name in ("RUN", "COPY", "ADD") else ():
@@ -91,5 +96,16 @@ def _instructions(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Replace the variables in a text with their values or defaults."""
-    return _VARIABLE.sub(lambda found: values.get(found[1] or found[2]) or found[3] or "", text)
+    """Replace the variables in a text with their values or defaults. Return :data:`TOO_LONG` if the result or a value in it is too long.
+
+    The replacement stops as soon as the limit is reached, because variables that contain variables can need more than the whole memory.
+    """
+    parts, length, end = list[str](), 0, 0
+    for found in _VARIABLE.finditer(text):
+        value = values.get(found[1] or found[2]) or found[3] or ""
+        parts += [text[end : found.start()], value]
+        length += len(parts[-2]) + len(value)
+        end = found.end()
+        if value == TOO_LONG or length > VALUE_MAX:
+            return TOO_LONG
+    return "".join([*parts, text[end:]]) if length + len(text) - end <= VALUE_MAX else TOO_LONG

@@ -129,9 +129,14 @@ def _skipped(path: Path, folder: Path) -> list[str]:
 
 def _with_unique_names(found: list[ExploredRun]) -> list[ExploredRun]:
     """Shorten the names of runs to their last part where it is unique, and number equal names."""
+    from collections import Counter
     from dataclasses import replace
 
     short = [each.name.rpartition("/")[2] for each in found]
-    names = [name if short.count(name) == 1 else each.name for name, each in zip(short, found, strict=True)]
-    seen = [names[:index].count(name) for index, name in enumerate(names)]
-    return [replace(each, name=f"{name} {count + 1}" if count else name) for each, name, count in zip(found, names, seen, strict=True)]
+    runs, seen = Counter(short), Counter[str]()
+    unique = []
+    for each, last in zip(found, short, strict=True):
+        name = last if runs[last] == 1 else each.name
+        seen[name] += 1
+        unique.append(replace(each, name=f"{name} {seen[name]}" if seen[name] > 1 else name))
+    return unique

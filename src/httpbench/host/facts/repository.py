@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from httpbench.errors import BuildError, UsageError
+from httpbench.host.commands import PRINTED_BYTES_MAX
 from httpbench.host.facts.git import git
 from httpbench.model import Commit
 from httpbench.model.frozen import Time
@@ -94,7 +95,8 @@ class Repository:
     def _git(self, *words: str, limit_s: float = LIMIT_S, trusted: bool = False) -> subprocess.CompletedProcess[str]:
         found = git(self.root, *words, limit_s=limit_s, trusted=trusted)
         if found is None:
-            raise UsageError(f"git did not respond within {limit_s:g} s: git -C {self.root} {' '.join(words)}")
+            limits = f"did not respond within {limit_s:g} s, or printed more than {PRINTED_BYTES_MAX >> 20} MiB"
+            raise UsageError(f"git {limits}: git -C {self.root} {' '.join(words)}")
         return found
 
 

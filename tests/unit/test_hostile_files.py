@@ -282,6 +282,13 @@ def test_an_unreadable_cell_of_a_history_is_an_error(tmp_path: Path, cell: str) 
         histories(store, "c/epoll/level")
 
 
+@pytest.mark.parametrize("value", ["NULL", "1.5", "json('[]')"])
+def test_an_environment_of_another_type_in_a_history_is_an_error(tmp_path: Path, value: str) -> None:
+    path = stored(tmp_path / "results.db", f"UPDATE run SET document = json_set(document, '$.environment', {value})")
+    with Store(path, reading=True) as store, pytest.raises(StoreError, match="another version"):
+        histories(store, "c/epoll/level")
+
+
 def test_a_target_of_another_type_is_listed_as_text(tmp_path: Path) -> None:
     with Store(stored(tmp_path / "results.db", "UPDATE trial SET target = x'ff'"), reading=True) as store:
         assert browse.target_ids(store) == ["b'\\xff'"]

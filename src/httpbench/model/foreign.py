@@ -17,9 +17,14 @@ SMALL = 100_000
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def parsed(model: type[Model], text: str | bytes) -> Model:
-    """Parse a document. Raises :class:`ValueError` if it doesn't fit the model, or if it has far more objects than usual for its size."""
+def parsed(model: type[Model], text: object) -> Model:
+    """Parse a document. ``text`` should be text or bytes, but a cell of a stranger's store can have any type.
+
+    Raises :class:`ValueError` if it doesn't fit the model, or if it has far more objects than usual for its size.
+    """
     content = text.encode() if isinstance(text, str) else text
+    if not isinstance(content, bytes):
+        raise ValueError(f"it is of type {type(text).__name__}")
     objects, values = content.count(b"{") + content.count(b"["), content.count(b",")
     if objects > SMALL + len(content) // BYTES_PER_OBJECT or values > SMALL + len(content) // BYTES_PER_VALUE:
         raise ValueError(f"it has {objects:,} objects and {values:,} values, which is far more than usual for its size")

@@ -73,7 +73,8 @@ def _is_unchecked(target: Target, requirement: Requirement) -> bool:
 
 def state_of(target: Target) -> TargetState:
     """Return the state of one target, without running any program that a user's manifest names."""
-    unchecked = () if target.isolation else tuple(each.label for each in target.requires if each.version and _is_unchecked(target, each))
+    unasked = [] if target.isolation else [each for each in target.requires if each.version and _is_unchecked(target, each)]
+    unchecked = tuple(each.label for each in unasked if isinstance(host.find(each), host.Met))
     return dataclasses.replace(_state_of(target), unchecked=unchecked)
 
 

@@ -31,8 +31,8 @@ from httpbench.model import Request, Workload
 from tests.planted import git, plant
 from tests.published import arena_row, write_arena
 
-LIMIT_S = 2.0
-"""Maximum CPU time."""
+LIMIT_S = 5.0
+"""Maximum CPU time, in seconds. The cases take at most 1 s, also while other programs run, and took more than 7 s before."""
 
 pytestmark = pytest.mark.timeout(30)
 

@@ -345,5 +345,17 @@ def test_files_next_to_a_store_are_regular_files(tmp_path: Path, suffix: str, ma
             Store(each, reading=True)
 
 
+def test_a_store_may_have_been_analyzed(tmp_path: Path) -> None:
+    with Store(stored(tmp_path / "results.db", "ANALYZE"), reading=True) as store:
+        assert store.runs()
+
+
+def test_a_link_to_itself_is_an_empty_store(tmp_path: Path) -> None:
+    path = tmp_path / "results.db"
+    path.symlink_to(path)
+    with Store(path, reading=True) as store:
+        assert store.runs() == []
+
+
 def test_an_impossible_process_is_not_alive() -> None:
     assert not is_alive(this_process()._replace(pid=2**63 - 1))

@@ -144,7 +144,7 @@ def _clustered(workload: str, load: Load, rows: Sequence[AuditCase]) -> Iterator
 
 def _steps_below(upper: AuditCase, row: AuditCase) -> int:
     """Return how many whole widths of a cluster a row is slower than another; negative if it is faster."""
-    return math.floor(math.log(upper.rps / row.rps) / math.log1p(CLUSTER_WIDTH))
+    return math.floor((math.log(upper.rps) - math.log(row.rps)) / math.log1p(CLUSTER_WIDTH))
 
 
 def _not_told_apart(tables: Mapping[tuple[str, Load], Sequence[AuditCase]]) -> Iterator[AuditFinding]:

@@ -39,6 +39,8 @@ RANK_ROUNDS_MIN = 6
 ROUNDS_PATIENCE = 100
 """Maximum number of rounds to suggest to the user."""
 
+LOG_MAX = 709.0
+"""Maximum logarithm of a ratio. The ratio of the greatest and the least published number has a larger one, which no float can hold."""
 ROUNDING = 1e-9
 """Maximum absolute log ratio that counts as zero, because it may be a floating-point error."""
 
@@ -101,7 +103,7 @@ def compare(ours: Rounds, theirs: Rounds, resolution: float = 0.0, explained: fl
         p = p_value(distance(ratios, resolution), error, freedom)
         interval = around(*centers(ratios), quantile(rounds) * error + resolution)
     return Comparison(
-        ratio=math.exp(float(ratios.mean())),
+        ratio=math.exp(min(float(ratios.mean()), LOG_MAX)),
         interval=interval,
         rounds=rounds,
         p=p,

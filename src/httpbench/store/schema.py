@@ -109,6 +109,8 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 TABLES = {"run", "trial", "histogram"}
+MAINTENANCE = {"CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"}
+"""Tables that SQLite's ANALYZE and ``PRAGMA optimize`` create."""
 
 
 def is_current(connection: sqlite3.Connection) -> bool:
@@ -161,4 +163,5 @@ def _created(applied: int) -> dict[tuple[str, str], str | None]:
 def _schema(connection: sqlite3.Connection) -> dict[tuple[str, str], str | None]:
     """Return the definition of each object by kind and name. Indexes that SQLite creates by itself have none."""
     rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
-    return {(kind, name): sql and " ".join(str(sql).split()) for kind, name, sql in rows}
+    found = {(kind, name): sql and " ".join(str(sql).split()) for kind, name, sql in rows}
+    return {key: sql for key, sql in found.items() if sql not in MAINTENANCE}

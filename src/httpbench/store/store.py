@@ -421,7 +421,7 @@ def _require_plain_neighbors(path: Path) -> None:
     """
     hint = "remove it, or name another file with --db"
     for suffix in ("-journal", "-wal", "-shm"):
-        file = Path(f"{path.resolve()}{suffix}")
+        file = Path(f"{os.path.realpath(path)}{suffix}")
         if not os.path.lexists(file):
             continue
         if not stat.S_ISREG(file.lstat().st_mode):
@@ -435,16 +435,17 @@ def _require_plain_neighbors(path: Path) -> None:
 
 def _address(path: Path, reading: bool) -> str:
     """Return the path as a URI for SQLite. https://www.sqlite.org/uri.html explains the locking options."""
+    path = Path(os.path.realpath(path))  # SQLite, too, looks for the log next to the file that a link leads to
     if not reading:
-        return path.absolute().as_uri()
+        return path.as_uri()
     if not path.exists():
         return "file::memory:"
     if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
-        return f"{path.absolute().as_uri()}?mode=rw"
+        return f"{path.as_uri()}?mode=rw"
     # SQLite can't lock the file without write permission. With `immutable`, it reads the file without locks and ignores the log. If there
     # is a log next to the file, another program is using the file, and SQLite must read both.
     in_use = path.with_name(f"{path.name}-wal").exists()
-    return f"{path.absolute().as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
+    return f"{path.as_uri()}?mode=ro" + ("" if in_use else "&immutable=1")
 
 
 def _line(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
@@ -87,6 +88,17 @@ def test_variables_within_variables_may_not_fill_the_memory(folder: Path, text: 
         f'"(a value of more than {VALUE_MAX} characters)" is not the name of an image',
         f"correct {folder}/Dockerfile",
     )
+
+
+def test_many_stages_share_little_memory() -> None:
+    text = "ARG a=\U0001f600" + "x" * 4000 + "\n" + "FROM $a\n" * 50_000
+    tracemalloc.start()
+    try:
+        assert TOO_LONG in images(stages(text, {}))
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    finally:
+        tracemalloc.stop()
+    assert list(arguments("".join(f"ARG A{number}={'x' * 4000}\n" for number in range(300)), {}).values())[-1] == TOO_LONG
 
 
 def test_a_given_value_may_be_long() -> None:

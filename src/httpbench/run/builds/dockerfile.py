@@ -22,6 +22,9 @@ IMAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 VALUE_MAX = 4096
 """Maximum number of characters of a value after its variables are replaced. Names of images have at most a few hundred."""
 
+TOTAL_MAX = 1 << 20
+"""Maximum number of characters of all arguments together, and of all bases together. Later ones count as too long."""
+
 TOO_LONG = f"(a value of more than {VALUE_MAX} characters)"
 """Text that replaces a longer value. It isn't the name of an image, so a target that needs the value as a base is reported."""
 
@@ -48,12 +51,15 @@ class BuildStage:
 def arguments(text: str, given: Mapping[str, str]) -> dict[str, str]:
     """Return the arguments declared before the first stage, with their values. Values in ``given`` override the defaults."""
     found: dict[str, str] = {}
+    left = TOTAL_MAX
     for name, rest in _instructions(text):
         if name == "FROM":
             break
         if name == "ARG":
             for argument in _ARGUMENT.finditer(rest):
-                found[argument[1]] = given.get(argument[1], _filled((argument[2] or "").strip("\"'"), found))
+                value = given.get(argument[1], _filled((argument[2] or "").strip("\"'"), found))
+                left -= len(value)
+                found[argument[1]] = value if left >= 0 else TOO_LONG
     return found
 
 
@@ -61,9 +67,12 @@ def stages(text: str, given: Mapping[str, str]) -> list[BuildStage]:
     """Return all stages in order. Values in ``given`` override the defaults of ``ARG`` lines."""
     known = arguments(text, given)
     found: list[tuple[str | None, str, list[str]]] = []
+    left = TOTAL_MAX
     for instruction, rest in _instructions(text):
         if instruction == "FROM" and (match := _FROM.match(rest)):
-            found.append((match[2], _filled(match[1].strip("\"'"), known), []))
+            base = _filled(match[1].strip("\"'"), known)
+            left -= len(base)
+            found.append((match[2], base if left >= 0 else TOO_LONG, []))
         elif instruction in ("ADD", "COPY", "RUN") and found:
             flags = " ".join(takewhile(lambda word: word.startswith("--"), rest.split()))  # words after the flags belong to the command
             found[-1][2].extend(_SOURCE.findall(flags))

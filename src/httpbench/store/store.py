@@ -422,15 +422,14 @@ def _require_plain_neighbors(path: Path) -> None:
     hint = "remove it, or name another file with --db"
     for suffix in ("-journal", "-wal", "-shm"):
         file = Path(f"{os.path.realpath(path)}{suffix}")
-        if not os.path.lexists(file):
-            continue
-        if not stat.S_ISREG(file.lstat().st_mode):
-            raise StoreError(f"{file.name} next to it is not a regular file", hint=hint)
-        if suffix == "-journal":
-            with file.open("rb") as journal:
-                journal.seek(max(file.stat().st_size - len(JOURNAL_MAGIC), 0))
-                if journal.read() == JOURNAL_MAGIC:
-                    raise StoreError(f"{file.name} next to it names another file, which SQLite would delete", hint=hint)
+        with suppress(FileNotFoundError):  # another program can remove it at any time
+            if not stat.S_ISREG(file.lstat().st_mode):
+                raise StoreError(f"{file.name} next to it is not a regular file", hint=hint)
+            if suffix == "-journal":
+                with file.open("rb") as journal:
+                    journal.seek(max(os.fstat(journal.fileno()).st_size - len(JOURNAL_MAGIC), 0))
+                    if journal.read() == JOURNAL_MAGIC:
+                        raise StoreError(f"{file.name} next to it names another file, which SQLite would delete", hint=hint)
 
 
 def _address(path: Path, reading: bool) -> str:

@@ -23,13 +23,14 @@ from httpbench.host import commits_between
 from httpbench.host.tools.requirements import is_older
 from httpbench.load.data_file import read_rows
 from httpbench.load.request_files import read_har, read_request
-from httpbench.model import Request, Suite
+from httpbench.model import Request, Run, Suite
+from httpbench.model.foreign import parsed
 from httpbench.model.frozen import Id
 from httpbench.report.data.json import render_json
 from httpbench.report.data.read_json import read_export
 from httpbench.store import Store
 from httpbench.web.export import export
-from tests.factories import make_profile, make_run, make_trial
+from tests.factories import make_plan, make_profile, make_run, make_trial
 from tests.hostile_stores import without_types
 from tests.planted import git, plant
 
@@ -224,6 +225,13 @@ def test_an_export_takes_memory_in_proportion_to_its_size(tmp_path: Path, change
         assert tracemalloc.get_traced_memory()[1] < 20 * path.stat().st_size
     finally:
         tracemalloc.stop()
+
+
+def test_a_run_may_have_many_trials() -> None:
+    """A plan has the smallest objects and values of all documents."""
+    run = make_run([])
+    large = run.model_copy(update={"plan": (make_plan(),) * 30_000})
+    assert len(parsed(Run, large.model_dump_json()).plan) == 30_000
 
 
 def test_a_profile_takes_memory_in_proportion_to_its_size(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 # httpbench with the toolchains of its targets. See "httpbench in a container" in docs/containers.md.
-# Digests make every build use the same images. Dependabot proposes newer ones.
+# Digests make every build use the same images. Dependabot doesn't update ARG lines: `docker buildx imagetools inspect IMAGE` prints the newest
+# digest of a tag.
 ARG REGISTRY=docker.io
 ARG RUST=${REGISTRY}/library/rust:1.95-bookworm@sha256:6258907abe69656e41cd992e0b705cdcfabcbbe3db374f92ed2d47121282d4a1
 ARG GO=${REGISTRY}/library/golang:1.26-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d

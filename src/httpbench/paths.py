@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -138,20 +138,25 @@ def write_unlinked(path: Path, text: str) -> None:
         file.write(text)
 
 
-def manifests(folder: Path) -> list[Path]:
-    """Return the target.toml files at any depth of a folder. The paths are absolute so that callers can detect duplicates.
+def below(folder: Path, ignored: Collection[str] = (), unreadable: tuple[type[OSError], ...] = (OSError,)) -> Iterator[os.DirEntry[str]]:
+    """Yield everything at any depth of a folder, except what has a name in ``ignored``. Links to folders aren't followed.
 
-    Recursion, as in ``rglob``, would end with an error in a thousand nested folders.
+    Folders that can't be read with an error in ``unreadable`` count as empty. Recursion, as in ``rglob``, would end with an error in a
+    thousand nested folders.
     """
-    found, folders = list[Path](), [str(folder.absolute())]
+    folders = [str(folder)]
     while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
+        with suppress(*unreadable), os.scandir(folders.pop()) as entries:
             for entry in entries:
-                if entry.name == "target.toml":
-                    found.append(Path(entry.path))
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-    return sorted(found)
+                if entry.name not in ignored:
+                    yield entry
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+
+
+def manifests(folder: Path) -> list[Path]:
+    """Return the target.toml files at any depth of a folder. The paths are absolute so that callers can detect duplicates."""
+    return sorted(Path(entry.path) for entry in below(folder.absolute()) if entry.name == "target.toml")
 
 
 def found_inside(folder: Path, pattern: str) -> list[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -14,7 +13,7 @@ from httpbench.cli.options.fields import Options, argument, command, option
 from httpbench.cli.options.output import db_option, measured_run
 from httpbench.cli.terminal import console
 from httpbench.errors import SelectionError, StoreError, UsageError
-from httpbench.paths import read_foreign
+from httpbench.paths import below, read_foreign
 
 if TYPE_CHECKING:
     from httpbench.analysis.explorer import ExploredRun
@@ -82,7 +81,7 @@ def _named(word: str, options: ExploreOptions) -> list[ExploredRun]:
 
     path = Path(word)
     if path.is_dir():
-        files = _exports(path)
+        files = sorted(Path(entry.path) for entry in below(path) if entry.name == DATA)
         if not files:
             raise SelectionError(f"{path} contains no {DATA}", hint="name a run, a JSON export, or a folder that `make results` wrote")
         return [_read(file, file.parent.relative_to(path).as_posix(), options.output, path) for file in files]
@@ -91,19 +90,6 @@ def _named(word: str, options: ExploreOptions) -> list[ExploredRun]:
     with Store(options.db, reading=True) as store:
         run, trials = measured_run(store, word)
     return [ExploredRun(run.name or run.id, run, trials)]
-
-
-def _exports(folder: Path) -> list[Path]:
-    """Return the exports at any depth of a folder. Recursion, as in ``rglob``, would end with an error in a thousand nested folders."""
-    found, folders = list[Path](), [str(folder)]
-    while folders:
-        with suppress(OSError), os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                if entry.name == DATA:
-                    found.append(Path(entry.path))
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-    return sorted(found)
 
 
 def _read(file: Path, name: str, output: Path, folder: Path | None = None) -> ExploredRun:

@@ -27,7 +27,7 @@ from httpbench.errors import BuildError, HttpbenchError
 from httpbench.host import inherited
 from httpbench.isolate import Command, ProcessTree, tail
 from httpbench.model import Frozen, Target
-from httpbench.paths import open_unlinked, user_folder
+from httpbench.paths import below, open_unlinked, user_folder
 
 RECEIPT = ".httpbench-receipt.json"
 FAILURE = ".httpbench-failure.json"
@@ -222,32 +222,18 @@ def _without_its_files(folder: Path, error: BuildError) -> BuildError:
 def _sources(folder: Path, ignored: Collection[str]) -> list[str]:
     """Return the relative paths of the files at any depth of a folder, in the order of their parts. Links to folders aren't followed.
 
-    Recursion, as in ``rglob``, would end with an error in a thousand nested folders. Raises :class:`OSError` if the files have more than
-    :data:`SOURCES_BYTES_MAX` bytes.
+    Raises :class:`OSError` if a folder can't be read or the files have more than :data:`SOURCES_BYTES_MAX` bytes. Missing and forbidden
+    folders count as empty.
     """
-    found, folders, size_bytes = list[str](), [(str(folder), "")], 0
-    while folders:
-        place, parent = folders.pop()
-        for entry in _entries(place):
-            name = parent + entry.name
-            if entry.name in ignored:
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                folders.append((entry.path, f"{name}/"))
-            elif (path := Path(entry.path)).is_file():
-                found.append(name)
-                size_bytes += path.stat().st_size + len(name)
-            if size_bytes > SOURCES_BYTES_MAX:
-                advice = f"move large files and links to them out of the folder, which has more than {SOURCES_BYTES_MAX >> 30} GiB"
-                raise OSError(errno.EFBIG, advice, str(folder))
+    found, size_bytes = list[str](), 0
+    for entry in below(folder, ignored, (FileNotFoundError, PermissionError)):
+        if (path := Path(entry.path)).is_file():
+            found.append(name := entry.path.removeprefix(f"{folder}/"))
+            size_bytes += path.stat().st_size + len(name)
+        if size_bytes > SOURCES_BYTES_MAX:
+            advice = f"move large files and links to them out of the folder, which has more than {SOURCES_BYTES_MAX >> 30} GiB"
+            raise OSError(errno.EFBIG, advice, str(folder))
     return sorted(found, key=lambda name: name.replace("/", "\0"))
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """Return the entries of a folder, or an empty list if the folder is missing or its permissions don't allow this."""
-    with suppress(FileNotFoundError, PermissionError), os.scandir(folder) as entries:
-        return list(entries)
-    return []
 
 
 def fingerprint_of(target: Target) -> str:

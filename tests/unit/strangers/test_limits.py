@@ -8,7 +8,6 @@ import sqlite3
 import time
 import tracemalloc
 import zlib
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
@@ -18,7 +17,7 @@ import pytest
 from httpbench import paths
 from httpbench.catalog import load
 from httpbench.catalog.files import read
-from httpbench.errors import HttpbenchError, StoreError, UsageError
+from httpbench.errors import StoreError, UsageError
 from httpbench.host import commits_between
 from httpbench.host.tools.requirements import is_older
 from httpbench.load.data_file import read_rows
@@ -33,23 +32,9 @@ from httpbench.web.export import export
 from tests.factories import make_plan, make_profile, make_run, make_trial
 from tests.hostile_stores import without_types
 from tests.planted import git, plant
+from tests.refused import refused
 
-LIMIT_S = 5.0
-"""Maximum CPU time, in seconds. The cases take at most 1 s, also while other programs run, and took more than 7 s before."""
 MANIFEST = 'kind = "server"\nlanguage = "c"\nframework = "zz"\n[[variant]]\nname = "a"\n'
-
-
-@pytest.fixture(autouse=True)
-def _takes_little_time() -> object:
-    begin_s = time.process_time()
-    yield
-    assert time.process_time() - begin_s < LIMIT_S
-
-
-def refused(call: Callable[[], object]) -> str:
-    with pytest.raises(HttpbenchError) as caught:
-        call()
-    return caught.value.message
 
 
 @pytest.mark.parametrize("framework", ["zz$(touch${IFS}ran)", "zz;id", "a b", "a\\u001b]0;x", "a\\nplain,b", "a*", "a" * 500])

@@ -21,7 +21,6 @@ from httpbench.catalog.httparena_results import read_results
 from httpbench.catalog.imported import IMPORT_VALUES_MAX, PUBLISHED_BYTES_MAX, read_published_json
 from httpbench.cli.options.fields import command
 from httpbench.cli.options.request import RequestOptions
-from httpbench.errors import HttpbenchError
 from httpbench.host import commits_between
 from httpbench.host.commands import PRINTED_BYTES_MAX, capture
 from httpbench.host.facts.git import git_commit
@@ -30,25 +29,9 @@ from httpbench.load.request_files import VALUES_MAX, read_har, read_request, rea
 from httpbench.model import Request, Workload
 from tests.planted import git, plant
 from tests.published import arena_row, write_arena
-
-LIMIT_S = 5.0
-"""Maximum CPU time, in seconds. The cases take at most 1 s, also while other programs run, and took more than 7 s before."""
+from tests.refused import refused
 
 pytestmark = pytest.mark.timeout(30)
-
-
-@pytest.fixture(autouse=True)
-def _takes_little_time() -> object:
-    begin_s = time.process_time()
-    yield
-    assert time.process_time() - begin_s < LIMIT_S
-
-
-def refused(call: Callable[[], object]) -> str:
-    with pytest.raises(HttpbenchError) as caught:
-        call()
-    assert "\n" not in caught.value.message
-    return caught.value.message
 
 
 @contextmanager

@@ -235,6 +235,11 @@ def test_other_near_rows_are_no_cluster() -> None:
     assert not rules(*(published_trial(rps, f"c/variant-{index}") for index, rps in enumerate([*limited(30), *spread(50)])))
 
 
+def test_extreme_results_are_no_cluster() -> None:
+    """Published results can contain any number."""
+    assert not rules(*published_table([1e308, *spread(50), 1e-300]))
+
+
 def test_a_verdict_already_explains_rows_that_the_load_generator_limited() -> None:
     limit = Verdict(kind=VerdictKind.GENERATOR)
     assert not rules(*(trial.model_copy(update={"verdict": limit}) for trial in published_table([*limited(30), *spread(50)])))

@@ -97,6 +97,12 @@ def test_only_common_rounds_are_compared() -> None:
     assert compare(by_round([0.0, 100.0]), by_round([100.0, 100.0])) is not None
 
 
+def test_extreme_results_have_a_finite_ratio() -> None:
+    """Published results can contain any number."""
+    assert math.isfinite(compared([1e308], [1e-300]).ratio)
+    assert compared([1e-300], [1e308]).ratio >= 0
+
+
 def test_values_in_one_histogram_bucket_do_not_differ() -> None:
     theirs, ours = [200.0] * 5, [200.2] * 5
     assert compared(ours, theirs).differs
